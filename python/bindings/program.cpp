@@ -42,30 +42,13 @@ program::ExportRequest request_of(const std::string& name, const std::vector<Sym
 
 void export_program(const nb::bytes& path, const std::string& name, const std::vector<SymbolTuple>& symbols,
                     const std::vector<InputTuple>& inputs, const std::vector<CallTuple>& calls,
-                    const std::vector<std::string>& output_names, const std::vector<std::string>& targets) {
+                    const std::vector<std::string>& output_names, const std::vector<std::string>& targets,
+                    const std::optional<std::string>& symbol) {
   program::ExportRequest request = request_of(name, symbols, inputs, calls);
   request.output_names = output_names;
   for (const std::string& target : targets) request.levels.push_back(program::level_named(target));
   with_file([&, path = path_of(path)] {
-    const std::string bytes = program::export_program(request);
-    OutputFile file("export", path);
-    file.write(bytes.data(), bytes.size());
-    file.commit();
-  });
-}
-
-void export_object(const nb::bytes& path, const std::string& symbol, const std::string& name,
-                   const std::vector<SymbolTuple>& symbols, const std::vector<InputTuple>& inputs,
-                   const std::vector<CallTuple>& calls, const std::vector<std::string>& output_names,
-                   const std::string& target) {
-  program::ExportRequest request = request_of(name, symbols, inputs, calls);
-  request.output_names = output_names;
-  request.levels = {program::level_named(target)};
-  with_file([&, path = path_of(path)] {
-    const std::string bytes = program::export_object(request, symbol);
-    OutputFile file("export", path);
-    file.write(bytes.data(), bytes.size());
-    file.commit();
+    write_file("export", path, symbol ? program::export_object(request, *symbol) : program::export_program(request));
   });
 }
 
@@ -82,9 +65,7 @@ nb::list run_program(const Program& self, nb::handle inputs) {
 void bind_program(nb::module_& module) {
   module.def("cpu_level", [] { return std::string(name_of(chosen_level())); });
   module.def("export_program", &export_program, "path"_a, "name"_a, "symbols"_a, "inputs"_a, "calls"_a,
-             "output_names"_a, "targets"_a);
-  module.def("export_object", &export_object, "path"_a, "symbol"_a, "name"_a, "symbols"_a, "inputs"_a, "calls"_a,
-             "output_names"_a, "target"_a);
+             "output_names"_a, "targets"_a, "symbol"_a.none());
   module.def(
       "missing_sizes",
       [](const std::string& name, const std::vector<SymbolTuple>& symbols, const std::vector<InputTuple>& inputs,

@@ -65,6 +65,7 @@ from ._dtypes import (
     u8,
     uint8,
 )
+from ._export import Dim, export
 from ._files import load, load_torch, save
 from ._overloads import (
     allclose,
@@ -86,7 +87,7 @@ from ._overloads import (
     where,
 )
 from ._print import get_printoptions, set_printoptions
-from ._program import Dim, Program, export, load_program
+from ._program import Program, load_program
 from ._random import (
     bernoulli,
     get_rng_state,

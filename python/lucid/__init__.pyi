@@ -64,6 +64,8 @@ from ._dtypes import long as long
 from ._dtypes import short as short
 from ._dtypes import u8 as u8
 from ._dtypes import uint8 as uint8
+from ._export import Dim as Dim
+from ._export import export as export
 from ._files import load as load
 from ._files import load_torch as load_torch
 from ._files import save as save
@@ -86,9 +88,7 @@ from ._overloads import var_mean as var_mean
 from ._overloads import where as where
 from ._print import get_printoptions as get_printoptions
 from ._print import set_printoptions as set_printoptions
-from ._program import Dim as Dim
 from ._program import Program as Program
-from ._program import export as export
 from ._program import load_program as load_program
 from ._random import bernoulli as bernoulli
 from ._random import get_rng_state as get_rng_state

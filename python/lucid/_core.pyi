@@ -1318,16 +1318,7 @@ def export_program(
     calls: _Calls,
     output_names: Sequence[builtins.str],
     targets: Sequence[builtins.str],
-) -> None: ...
-def export_object(
-    path: bytes,
-    symbol: builtins.str,
-    name: builtins.str,
-    symbols: _Symbols,
-    inputs: _Inputs,
-    calls: _Calls,
-    output_names: Sequence[builtins.str],
-    target: builtins.str,
+    symbol: builtins.str | None,
 ) -> None: ...
 def missing_sizes(
     name: builtins.str, symbols: _Symbols, inputs: _Inputs, calls: _Calls

@@ -1,5 +1,6 @@
 #include "base/size_formula.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -98,6 +99,9 @@ SizeFormula::SizeFormula(std::string_view text, size_t symbols) : program_(Parse
   program_.clear();
 }
 
+SizeFormula::SizeFormula(const SizeTrace& trace, Dim dim)
+    : SizeFormula(dim.is_traced() ? SizeFormula(trace.text(dim), trace.sizes().size()) : SizeFormula(dim.unnoted())) {}
+
 std::optional<int64_t> SizeFormula::evaluate(std::span<const int64_t> sizes) const {
   if (program_.empty()) return constant_;
   using Kind = Operation::Kind;
@@ -167,6 +171,16 @@ bool SizeCondition::holds(std::span<const int64_t> sizes) const {
       return *value >= 0;
   }
   return false;
+}
+
+std::vector<SizeCondition> conditions_of(const SizeTrace& trace) {
+  std::vector<SizeCondition> conditions;
+  for (const std::string& text : trace.conditions()) conditions.emplace_back(text, trace.sizes().size());
+  return conditions;
+}
+
+bool all_hold(std::span<const SizeCondition> conditions, std::span<const int64_t> sizes) {
+  return std::ranges::all_of(conditions, [&](const SizeCondition& condition) { return condition.holds(sizes); });
 }
 
 }  // namespace lucid

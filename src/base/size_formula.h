@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/size_trace.h"
+
 namespace lucid {
 
 /// A number that is computed from sizes: what SizeTrace::text() writes, such as "s0*64+1", ready to be evaluated.
@@ -16,6 +18,8 @@ class SizeFormula {
   SizeFormula(int64_t constant) : constant_(constant) {}  // NOLINT: numbers are formulas
   /// Throws ValueError if the text is not a formula of `symbols` sizes, s0 to the last.
   SizeFormula(std::string_view text, size_t symbols);
+  /// How a number, which may be traced, is computed from the sizes of a trace.
+  SizeFormula(const SizeTrace& trace, Dim dim);
 
   bool is_constant() const { return program_.empty(); }
   /// The value of a constant.
@@ -55,5 +59,8 @@ class SizeCondition {
   SizeFormula formula_;
   Relation relation_ = Relation::kZero;
 };
+
+std::vector<SizeCondition> conditions_of(const SizeTrace& trace);
+bool all_hold(std::span<const SizeCondition> conditions, std::span<const int64_t> sizes);
 
 }  // namespace lucid

@@ -32,44 +32,19 @@ class FormWriter {
       form.steps[draft_.checked_after[i]].checks.push_back({output, expected});
     }
     // Last: what was done with sizes until here may have added conditions.
-    for (const std::string& condition : trace_.conditions()) form.conditions.emplace_back(condition, symbols());
+    form.conditions = conditions_of(trace_);
     return std::move(source_);
   }
 
  private:
-  size_t symbols() const { return trace_.sizes().size(); }
-  SizeFormula formula(Dim dim) const {
-    return dim.is_traced() ? SizeFormula(trace_.text(dim), symbols()) : SizeFormula(dim.unnoted());
-  }
+  SizeFormula formula(Dim dim) const { return {trace_, dim}; }
   static uint32_t number(size_t value) { return static_cast<uint32_t>(value); }
 
   PlanForm::Place place_of(const BufferUse& use) const {
-    using Area = PlanForm::Place::Area;
-    PlanForm::Place place{.byte_offset = formula(use.byte_offset)};
     const auto fixed = buffers_.fixed.find(key_of(use));
-    if (fixed == buffers_.fixed.end()) {
-      place.area = Area::kBlock;
-      place.index = number(buffers_.indices.at(key_of(use)));
-      return place;
-    }
-    place.index = static_cast<uint32_t>(fixed->second.index);
-    switch (fixed->second.area) {
-      case Slot::Area::kInput:
-        place.area = Area::kInput;
-        break;
-      case Slot::Area::kOutput:
-        place.area = Area::kOutput;
-        break;
-      case Slot::Area::kPacked:
-        place.area = Area::kPacked;
-        break;
-      case Slot::Area::kError:
-        place.area = Area::kError;
-        break;
-      case Slot::Area::kArena:
-        throw InternalError("a fixed buffer is in the arena");
-    }
-    return place;
+    if (fixed != buffers_.fixed.end())
+      return {fixed->second.area, static_cast<uint32_t>(fixed->second.index), formula(use.byte_offset)};
+    return {Slot::Area::kArena, number(buffers_.indices.at(key_of(use))), formula(use.byte_offset)};
   }
 
   PlanForm::Launch launch_of(std::span<const BufferUse> buffers, std::span<const Dim> params, Dim items) const {

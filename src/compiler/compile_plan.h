@@ -68,8 +68,8 @@ struct PlanSource {
   std::vector<std::shared_ptr<const loop::Kernel>> kernels;
 };
 
-/// Takes the arguments of PlanTemplate, and serves as many sizes. Throws ValueError if a step calls a host function:
-/// such a plan cannot be written to a file.
+/// Takes the arguments of PlanTemplate, and serves as many sizes. Throws ValueError if a step calls a host function,
+/// which a file cannot hold.
 PlanSource compile_form(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options,
                         const SizeTrace& recorded, std::span<const int64_t> sizes);
 

@@ -156,4 +156,10 @@ void OutputFile::commit() {
   temporary_.clear();
 }
 
+void write_file(const std::string& what, const std::string& path, std::string_view bytes) {
+  OutputFile file(what, path);
+  file.write(bytes.data(), bytes.size());
+  file.commit();
+}
+
 }  // namespace lucid

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace lucid {
 
@@ -38,5 +39,8 @@ class OutputFile {
   std::optional<struct stat> before_;
   int descriptor_ = -1;
 };
+
+/// Writes a whole file.
+void write_file(const std::string& what, const std::string& path, std::string_view bytes);
 
 }  // namespace lucid

@@ -26,15 +26,6 @@ std::vector<TensorRef> refs(const std::vector<Tensor>& tensors) {
   return result;
 }
 
-/// Handles on memory from outside that the recording used and that are not arguments.
-std::vector<TensorRef> state_of(TracingContext& context, const std::vector<TensorRef>& arguments) {
-  std::vector<TensorRef> state;
-  for (const jit::TracedCell& cell : context.trace().cells)
-    if (cell.handle && std::find(arguments.begin(), arguments.end(), cell.handle) == arguments.end())
-      state.push_back(cell.handle);
-  return state;
-}
-
 /// A plan of a function in C++, and what it depends on beside the arguments and tensors.
 class CppPlan : public TablePlan {
  public:
@@ -153,7 +144,7 @@ class CppCall {
     }
     const std::vector<TensorRef> given = refs(arguments_);
     Ref<Program> program =
-        Program::record(context, given, refs(results), state_of(context, given), "function", obstacle);
+        Program::record(context, given, refs(results), context.captured(given), "function", obstacle);
     if (!program) return nullptr;
     return make_ref<CppPlan>(std::move(program), key_, context.finish_dependencies());
   }

@@ -81,6 +81,13 @@ int32_t TracingContext::find(const Cell& cell) const {
   return found == outside_.end() ? -1 : found->second;
 }
 
+std::vector<TensorRef> TracingContext::captured(std::span<const TensorRef> arguments) const {
+  std::vector<TensorRef> tensors;
+  for (const TracedCell& cell : trace_.cells)
+    if (cell.handle && std::ranges::find(arguments, cell.handle) == arguments.end()) tensors.push_back(cell.handle);
+  return tensors;
+}
+
 int32_t TracingContext::add_cell(const TensorImpl& tensor) {
   TracedCell& cell = trace_.cells.emplace_back();
   cell.dtype = tensor.dtype();

@@ -80,6 +80,8 @@ class TracingContext : public EagerObserver {
   /// The hooks of leaves from outside that ran. Holding them keeps their addresses unique.
   const std::vector<HookRef>& hooks_that_ran() const { return hooks_that_ran_; }
   const std::vector<GradientUse>& gradient_uses() const { return gradient_uses_; }
+  /// Handles on memory from outside that the recording used, without these arguments.
+  std::vector<TensorRef> captured(std::span<const TensorRef> arguments) const;
   /// The index of a cell in Trace::cells, or -1 if the call did not use it.
   int32_t find(const Cell& cell) const;
   /// After the recording: treats cells on overlapping imported memory as one cell if the call wrote to any of them.

@@ -25,7 +25,7 @@ class Exporter {
   }
 
   std::optional<std::vector<int64_t>> missing() {
-    for (const ExportedCall& call : request_.calls) add_call(call);
+    for (const ExportedCall& call : request_.calls) add_sizes(call);
     std::optional<std::vector<int64_t>> found;
     for_each_size(request_.symbols, [&](std::span<const int64_t> values) {
       const bool is_known = std::ranges::any_of(file_.calls, [&](const Call& call) { return takes(call, values); });
@@ -57,11 +57,8 @@ class Exporter {
   /// Numbers of a call, as text that depends on its symbols.
   class Formulas {
    public:
-    explicit Formulas(const jit::CallPlan& call) : trace_(call.source ? &call.source->record.sizes->trace : nullptr) {}
-    size_t symbols() const { return trace_ ? trace_->sizes().size() : 0; }
-    SizeFormula operator()(Dim dim) const {
-      return trace_ && dim.is_traced() ? SizeFormula(trace_->text(dim), symbols()) : SizeFormula(dim.unnoted());
-    }
+    explicit Formulas(const jit::CallPlan& call) : trace_(call.source ? call.source->record.sizes->trace : plain_) {}
+    SizeFormula operator()(Dim dim) const { return {trace_, dim}; }
     std::vector<SizeFormula> operator()(const Dims& dims) const {
       std::vector<SizeFormula> result;
       for (const Dim dim : dims) result.push_back((*this)(dim));
@@ -70,15 +67,10 @@ class Exporter {
     View operator()(const Geometry& geometry) const {
       return {(*this)(geometry.sizes), (*this)(geometry.strides), (*this)(geometry.offset)};
     }
-    std::vector<SizeCondition> conditions() const {
-      std::vector<SizeCondition> result;
-      if (!trace_) return result;
-      for (const std::string& condition : trace_->conditions()) result.emplace_back(condition, symbols());
-      return result;
-    }
 
    private:
-    const SizeTrace* trace_;
+    const SizeTrace plain_;  // of a call without sizes that vary
+    const SizeTrace& trace_;
   };
 
   void add_calls() {
@@ -96,28 +88,37 @@ class Exporter {
         const int32_t symbol = file_.inputs[i].shape[dim].symbol;
         if (symbol >= 0 && call.shapes[i][dim].evaluate(sizes) != values[static_cast<size_t>(symbol)]) return false;
       }
-    return std::ranges::all_of(call.conditions, [&](const SizeCondition& condition) { return condition.holds(sizes); });
+    return all_hold(call.conditions, sizes);
+  }
+
+  /// Adds a call that has only what says which sizes it serves.
+  Call& add_sizes(const ExportedCall& exported) {
+    const jit::CallPlan& plan = exported.program->call();
+    check(*exported.program);
+    Call& call = file_.calls.emplace_back();
+    if (plan.source) {
+      const jit::TracedSizes& sizes = *plan.source->record.sizes;
+      for (const jit::TracedSizes::Symbol& symbol : sizes.symbols)
+        call.sizes.push_back({static_cast<uint32_t>(symbol.argument), static_cast<uint32_t>(symbol.dim)});
+      call.conditions = conditions_of(sizes.trace);
+    }
+    add_bounds(call);
+    add_shapes(exported, call);
+    return call;
   }
 
   void add_call(const ExportedCall& exported) {
     const jit::Program& program = *exported.program;
-    check(program);
     const jit::CallPlan& plan = program.call();
     const Formulas formulas(plan);
     const std::vector<jit::GraphInput>& inputs = plan.source ? plan.source->call.inputs : plan.inputs;
     const std::vector<jit::OutputCell>& outputs = plan.source ? plan.source->call.outputs : plan.outputs;
-    Call& call = file_.calls.emplace_back();
-    if (plan.source)
-      for (const jit::TracedSizes::Symbol& symbol : plan.source->record.sizes->symbols)
-        call.sizes.push_back({static_cast<uint32_t>(symbol.argument), static_cast<uint32_t>(symbol.dim)});
-    call.conditions = formulas.conditions();
-    add_bounds(call);
-    add_shapes(call);
+    Call& call = add_sizes(exported);
     const IRGraph graph = jit::plan_graph(plan);
     for (const jit::GraphInput& input : inputs)
       call.operands.push_back(operand_of(exported, input, graph.type(input.id), formulas));
     for (const jit::OutputCell& output : outputs) {
-      if (output.device.is_gpu()) throw ValueError("export: the program uses a gpu; move the model to the CPU first");
+      check_device(output.device);
       call.output_bytes.push_back(formulas(output.bytes));
     }
     for (const ExpectedOutput& expected : plan.expected) {
@@ -132,6 +133,10 @@ class Exporter {
         call.updates.emplace_back(static_cast<uint32_t>(update.input), static_cast<uint32_t>(update.output));
     add_errors(graph, call);
     call.graph = to_text(graph);
+  }
+
+  static void check_device(Device device) {
+    if (device.is_gpu()) throw ValueError("export: the program uses a gpu; move the model to the CPU first");
   }
 
   void check(const jit::Program& program) const {
@@ -164,8 +169,7 @@ class Exporter {
   }
 
   /// Sizes that the call does not trace are as recorded.
-  void add_shapes(Call& call) {
-    const ExportedCall& exported = request_.calls[file_.calls.size() - 1];
+  void add_shapes(const ExportedCall& exported, Call& call) const {
     for (size_t i = 0; i < request_.inputs.size(); ++i) {
       std::vector<SizeFormula>& shape = call.shapes.emplace_back();
       for (const int64_t size : exported.shapes[i]) shape.emplace_back(size);
@@ -231,7 +235,7 @@ class Exporter {
 
   Call::Operand operand_of(const ExportedCall& exported, const jit::GraphInput& input, const TensorType& type,
                            const Formulas& formulas) {
-    if (type.device.is_gpu()) throw ValueError("export: the program uses a gpu; move the model to the CPU first");
+    check_device(type.device);
     Call::Operand operand{.dtype = type.dtype, .view = formulas(input.geometry)};
     if (input.kind == jit::GraphInput::Kind::kConstant) {
       operand.is_state = true;

@@ -67,11 +67,9 @@ std::vector<PlanForm> ExportedCode::forms_of(size_t index, CpuLevel level, Kerne
     std::vector<int64_t> sizes;
     for (const Call::Size& size : call.sizes)
       sizes.push_back(values[static_cast<size_t>(file_.inputs[size.input].shape[size.dim].symbol)]);
-    const auto holds = [&](const SizeCondition& condition) { return condition.holds(sizes); };
     // Sizes come in order, so the form that served the last ones mostly serves these.
     if (last < forms.size() && forms[last].serves(sizes)) return true;
-    if (!std::ranges::all_of(sizes, &SizeTrace::is_traceable) || !std::ranges::all_of(call.conditions, holds))
-      return true;
+    if (!std::ranges::all_of(sizes, &SizeTrace::is_traceable) || !all_hold(call.conditions, sizes)) return true;
     const auto found = std::ranges::find_if(forms, [&](const PlanForm& form) { return form.serves(sizes); });
     last = static_cast<size_t>(found - forms.begin());
     if (found == forms.end()) add(sizes);

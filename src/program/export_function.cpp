@@ -14,7 +14,7 @@ namespace {
 
 using TensorNames = std::map<const TensorImpl*, std::string>;
 
-/// Records calls of a function with examples. The Python counterpart is python/lucid/_program.py.
+/// Records calls of a function with examples. The Python counterpart is python/lucid/_export.py.
 class FunctionExporter {
  public:
   FunctionExporter(const ExportedFunction& function, const ExportOptions& options, TensorNames names)
@@ -138,7 +138,7 @@ class FunctionExporter {
         throw ValueError(
             "export_program: the call creates state that later calls use, such as an optimizer's; call the function "
             "once before it is exported");
-      program = jit::Program::record(context, inputs, results, captured(context, inputs), options_.name, obstacle);
+      program = jit::Program::record(context, inputs, results, context.captured(inputs), options_.name, obstacle);
     }
     if (program) obstacle = program->compile_now();
     if (!obstacle.empty()) throw ValueError("export_program: the call cannot be compiled: {}", obstacle);
@@ -162,30 +162,17 @@ class FunctionExporter {
     return results;
   }
 
-  static std::vector<TensorRef> captured(const jit::TracingContext& context, const std::vector<TensorRef>& inputs) {
-    std::vector<TensorRef> state;
-    for (const jit::TracedCell& cell : context.trace().cells)
-      if (cell.handle && std::ranges::find(inputs, cell.handle) == inputs.end()) state.push_back(cell.handle);
-    return state;
-  }
-
   const ExportedFunction& function_;
   const ExportOptions& options_;
   const TensorNames names_;
   program::ExportRequest request_;
 };
 
-void write(const std::string& path, const std::string& bytes) {
-  OutputFile file("export_program", path);
-  file.write(bytes.data(), bytes.size());
-  file.commit();
-}
-
 }  // namespace
 
 void export_program(const ExportedFunction& function, const std::vector<Tensor>& inputs, const std::string& path,
                     const ExportOptions& options) {
-  write(path, FunctionExporter(function, options, {}).run(inputs));
+  write_file("export_program", path, FunctionExporter(function, options, {}).run(inputs));
 }
 
 void export_program(const nn::Ptr<nn::Module>& module, const Tensor& input, const std::string& path,
@@ -196,7 +183,7 @@ void export_program(const nn::Ptr<nn::Module>& module, const Tensor& input, cons
   const ExportedFunction call = [&](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
     return {(*module)(inputs[0])};
   };
-  write(path, FunctionExporter(call, options, std::move(names)).run({input}));
+  write_file("export_program", path, FunctionExporter(call, options, std::move(names)).run({input}));
 }
 
 }  // namespace lucid

@@ -10,9 +10,7 @@ namespace lucid::program {
 namespace {
 
 std::string shape_text(std::span<const int64_t> shape) {
-  std::string text;
-  for (const int64_t size : shape) text += (text.empty() ? "" : ",") + std::to_string(size);
-  return '[' + text + ']';
+  return lucid::to_string(DimsView(Dims(shape.begin(), shape.end())));
 }
 
 }  // namespace
@@ -142,7 +140,7 @@ void LoadedProgram::reset() {
 
 Ref<Storage> LoadedProgram::state(size_t index) {
   const State& state = file().state[index];
-  if (!state.is_written) return state.contents;
+  if (!state.is_written) return state.contents->copy();
   const BusyScope alone(busy_);
   return state_[index]->copy();
 }
@@ -174,7 +172,7 @@ bool takes(const Call& call, std::span<const Array> inputs, std::span<const int6
   for (size_t i = 0; i < inputs.size(); ++i)
     for (size_t dim = 0; dim < call.shapes[i].size(); ++dim)
       if (call.shapes[i][dim].evaluate(sizes) != inputs[i].shape[dim]) return false;
-  return std::ranges::all_of(call.conditions, [&](const SizeCondition& condition) { return condition.holds(sizes); });
+  return all_hold(call.conditions, sizes);
 }
 
 [[noreturn]] void fail_for_sizes(const ProgramFile& file, std::span<const Array> inputs) {

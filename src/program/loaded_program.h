@@ -52,9 +52,7 @@ class ProgramCode {
   ProgramCode(ProgramFile file, const LinkedKernels& kernels);
 
   const ProgramFile& file() const { return file_; }
-  /// The level of the machine code that is used, or nothing if plans are made from graphs.
-  std::optional<CpuLevel> level() const { return level_; }
-  /// Throws ValueError if there is no plan for these sizes.
+  /// Null if there is no plan for these sizes.
   Ref<Plan> plan_for(size_t call, const std::vector<int64_t>& sizes);
   PackedForms& forms_of(size_t state) { return forms_[state]; }
 
@@ -69,6 +67,7 @@ class ProgramCode {
   static constexpr size_t kMaxPlans = 256;
 
   const ProgramFile file_;
+  /// The level of the machine code that is used, or nothing if plans are made from graphs.
   std::optional<CpuLevel> level_;
   std::unique_ptr<PlanMaker> maker_;
   TargetCode code_;
@@ -86,14 +85,13 @@ class LoadedProgram {
   explicit LoadedProgram(std::shared_ptr<ProgramCode> code);
 
   const ProgramFile& file() const { return code_->file(); }
-  ProgramCode& code() const { return *code_; }
   const std::shared_ptr<ProgramCode>& shared_code() const { return code_; }
   /// Runs the program on inputs in memory of the host. Throws ValueError or TypeError if it does not take them, and
   /// leaves the state as it was if it throws.
   std::vector<Array> run(std::span<const Array> inputs);
   /// Gives the state the contents that it had in the file.
   void reset();
-  /// The contents of state `index`, which must not be written.
+  /// A copy of the contents of state `index`.
   Ref<Storage> state(size_t index);
 
  private:

@@ -97,7 +97,7 @@ Tensor Program::state(const std::string& name) const {
   const auto found = std::ranges::find(all, name, &program::State::name);
   if (found == all.end()) throw ValueError("Program: {} has no state named '{}'", this->name(), name);
   program::Array array{.dtype = found->dtype,
-                       .memory = implementation_->loaded.state(static_cast<size_t>(found - all.begin()))->copy()};
+                       .memory = implementation_->loaded.state(static_cast<size_t>(found - all.begin()))};
   for (const Dim size : found->shape) array.shape.push_back(size);
   return to_tensor(array);
 }

@@ -142,9 +142,7 @@ Ref<Plan> ProgramCode::make(size_t call, std::span<const int64_t> sizes) {
     const BlockingScope compiling;
     return maker_->make(file_.calls[call], sizes);
   }
-  const auto serves = [&](const TargetCode::StoredForm& form) {
-    return std::ranges::all_of(form.conditions, [&](const SizeCondition& each) { return each.holds(sizes); });
-  };
+  const auto serves = [&](const TargetCode::StoredForm& form) { return all_hold(form.conditions, sizes); };
   const auto found = std::ranges::find_if(code_.forms[call], serves);
   if (found == code_.forms[call].end()) return nullptr;
   const PlanForm form = file_.form_of(call, code_, *found);

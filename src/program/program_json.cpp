@@ -183,13 +183,14 @@ struct Counts {
   size_t kernels = 0;
 };
 
+/// By Slot::Area.
 constexpr const char* kAreas[] = {"input", "output", "block", "packed", "error"};
 
 PlanForm::Place read_place(const Json& json, const Counts& counts) {
   if (!json.is_array() || json.size() != 3 || !json[0].is_string()) fail("a place is malformed");
   const auto found = std::ranges::find(kAreas, json[0].get_ref<const std::string&>());
   if (found == std::end(kAreas)) fail("a place is malformed");
-  const auto area = static_cast<PlanForm::Place::Area>(found - std::begin(kAreas));
+  const auto area = static_cast<Slot::Area>(found - std::begin(kAreas));
   const size_t limits[] = {counts.inputs, counts.outputs, counts.blocks, counts.packed, 1};
   return {area, index(json[1], limits[static_cast<size_t>(area)]), formula(json[2], counts.symbols)};
 }
@@ -213,7 +214,7 @@ PlanForm::Step read_step(const Json& json, const Counts& counts) {
   step.packs = static_cast<int32_t>(integer(json, "packs", -1, static_cast<int64_t>(counts.inputs) - 1));
   if (step.packs >= 0) {
     const std::vector<PlanForm::Place>& places = step.launches.front().places;
-    if (step.launches.size() != 1 || places.empty() || places.back().area != PlanForm::Place::Area::kPacked)
+    if (step.launches.size() != 1 || places.empty() || places.back().area != Slot::Area::kPacked)
       fail("a step packs nothing");
   }
   for (const Json& item : array(json, "checks"))

@@ -51,34 +51,15 @@ std::vector<Slot> place(const PlanForm& form, const Numbers& numbers, size_t& ar
 }
 
 Slot slot_of(const PlanForm::Place& place, std::span<const Slot> blocks, const Numbers& numbers) {
-  using Area = PlanForm::Place::Area;
-  Slot slot{.index = static_cast<int32_t>(place.index)};
-  switch (place.area) {
-    case Area::kInput:
-      slot.area = Slot::Area::kInput;
-      break;
-    case Area::kOutput:
-      slot.area = Slot::Area::kOutput;
-      break;
-    case Area::kBlock:
-      slot = blocks[place.index];
-      break;
-    case Area::kPacked:
-      slot.area = Slot::Area::kPacked;
-      break;
-    case Area::kError:
-      slot.area = Slot::Area::kError;
-      break;
-  }
+  const bool is_block = place.area == Slot::Area::kArena;
+  Slot slot = is_block ? blocks[place.index] : Slot{place.area, static_cast<int32_t>(place.index), 0};
   slot.byte_offset += numbers(place.byte_offset);
   return slot;
 }
 
 }  // namespace
 
-bool PlanForm::serves(std::span<const int64_t> sizes) const {
-  return std::ranges::all_of(conditions, [&](const SizeCondition& condition) { return condition.holds(sizes); });
-}
+bool PlanForm::serves(std::span<const int64_t> sizes) const { return all_hold(conditions, sizes); }
 
 Ref<Plan> make_plan(const PlanForm& form, std::span<const int64_t> sizes, std::span<const Ref<LoadedCode>> codes) {
   const Numbers numbers(sizes);

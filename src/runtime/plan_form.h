@@ -13,9 +13,8 @@ namespace lucid {
 /// sizes for which its conditions hold. Buffers have no address yet.
 struct PlanForm {
   struct Place {
-    /// kBlock: one of `blocks`. The others are those of Slot.
-    enum class Area : uint8_t { kInput, kOutput, kBlock, kPacked, kError };
-    Area area = Area::kInput;
+    /// In the arena, the index is that of one of `blocks`.
+    Slot::Area area = Slot::Area::kInput;
     uint32_t index = 0;
     SizeFormula byte_offset;
   };

@@ -92,10 +92,11 @@ loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value curre
   return next;
 }
 
-/// Indices along one dimension that a node checks, and their exclusive upper bound.
+/// Indices along one dimension that a node checks, and their exclusive upper bound. Nothing depends on a bound that
+/// varies until it is compared.
 struct CheckedIndices {
   ValueId index = -1;
-  int64_t bound = 0;
+  Dim bound = 0;
 };
 
 std::optional<CheckedIndices> checked_indices(const IRGraph& graph, const IRNode& node) {

@@ -1,0 +1,445 @@
+"""`lucid.export`: writes what a function computes to a file, as a program (`_program`)."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _core, _effects
+from ._exported import input_names, original
+from .autograd import grad_enabled, no_grad
+from .nn import Module
+from .optim import Optimizer
+
+# The compiler is loaded when it is first used.
+if TYPE_CHECKING:
+    from .compiler._capture import Outcome, Recording
+
+# Sizes of a dimension that is given by a name only.
+_DEFAULT_MAX = 64
+# How many times a function is recorded at most, for sizes for which it does something else.
+_MAX_CALLS = 64
+# How many calls are recorded until it is known what code they run.
+_MAX_TRIES = 16
+
+_clone, _contiguous = _core.ops["clone"], _core.ops["contiguous"]
+_detach = _core.Tensor.detach
+
+
+class Dim(NamedTuple):
+    """A size that differs from call to call, for `lucid.export`: its name and its bounds.
+
+    >>> lucid.Dim("batch", max=8)
+    Dim(name='batch', min=1, max=8)
+    """
+
+    name: str
+    min: int = 1
+    max: int = _DEFAULT_MAX
+
+
+# Written next to an object file.
+_HEADER = """\
+/* A program that lucid.export() wrote: link {file} and -llucid_runtime, then call lucid_program_open(&{symbol}). */
+#ifndef {guard}
+#define {guard}
+
+#include <lucid.h>
+
+#ifdef __cplusplus
+extern "C"
+#else
+extern
+#endif
+const lucid_linked_program {symbol};
+
+#endif
+"""
+
+Dynamic = Mapping[str, Mapping[int, str | Dim]]
+
+
+class _Input(NamedTuple):
+    name: str
+    example: _core.Tensor
+    # For each dimension, the index of its symbol or -1.
+    symbols: list[int]
+
+    def described(self) -> tuple[str, _core.Tensor, list[tuple[int, int]]]:
+        return self.name, self.example, list(zip(self.example.shape, self.symbols))
+
+
+class _Call(NamedTuple):
+    program: _core.Program
+    state_names: list[str]
+    shapes: list[list[int]]
+
+
+@_effects.pure
+def _call(target: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    return target(*values)
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_tensor, value.values()))
+    return isinstance(value, _core.Tensor) or (isinstance(value, list | tuple) and any(map(_has_tensor, value)))
+
+
+def _leaves(result: Any, name: str) -> Iterator[tuple[str, _core.Tensor]]:
+    """The tensors of a result, each with the key of the dict that holds it."""
+    if isinstance(result, _core.Tensor):
+        yield name, result
+    elif isinstance(result, Mapping):
+        for key, value in result.items():
+            # The tensors of a list in a dict have no names.
+            yield from _leaves(value, str(key) if isinstance(value, _core.Tensor) and not name else "")
+    elif isinstance(result, list | tuple):
+        for value in result:
+            yield from _leaves(value, "")
+    elif result is not None:
+        raise TypeError(
+            f"lucid.export: the function returns an object of class {type(result).__name__}; return tensors, or "
+            "tensors in lists, tuples and dicts"
+        )
+
+
+class _Exporter:
+    """Records calls of a function with examples."""
+
+    def __init__(self, target: Callable[..., Any], dynamic: Dynamic) -> None:
+        from .compiler._capture import Capture
+
+        self.target = target
+        self.dynamic = dynamic
+        self.symbols: list[Dim] = []
+        self.inputs: list[_Input] = []
+        self.calls: list[_Call] = []
+        self.output_names: list[str] = []
+        self.capture = Capture(target)
+        # Whether gradients are recorded: a training step needs that.
+        self.keeps_gradients = grad_enabled() and not isinstance(target, Module)
+        self.name = getattr(target, "__name__", type(target).__name__)
+
+    def add_examples(self, examples: Sequence[tuple[Any, ...]]) -> None:
+        self._describe_inputs(examples[0])
+        for args in examples:
+            self._check(args, examples[0])
+        for args in examples:
+            self._record(args)
+        described = [each.described() for each in self.inputs]
+        while self.symbols:
+            missing = _core.missing_sizes(self.name, self.symbols, described, self.calls)
+            if missing is None:
+                return
+            if len(self.calls) >= _MAX_CALLS:
+                sizes = ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, missing))
+                raise ValueError(
+                    f"lucid.export: the function does something else for each of {_MAX_CALLS} sizes, and for {sizes} "
+                    "too; export smaller ranges"
+                )
+            for args in examples:
+                self._record_resized(args, missing)
+
+    def _record_resized(self, args: tuple[Any, ...], sizes: Sequence[int]) -> None:
+        try:
+            self._record(self._resized(args, sizes))
+        except Exception as error:
+            named = ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, sizes))
+            raise ValueError(f"lucid.export: the function fails for {named}: {error}") from error
+
+    def _describe_inputs(self, args: tuple[Any, ...]) -> None:
+        tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
+        for name, arg in zip(input_names(self.target, args), tensors):
+            dims = dict(self.dynamic.get(name, {}))
+            symbols = [self._symbol(name, dim, dims.pop(dim)) if dim in dims else -1 for dim in range(arg.ndim)]
+            if dims:
+                raise ValueError(
+                    f"lucid.export: dynamic[{name!r}] has the dimension {next(iter(dims))}, but {name} has "
+                    f"{arg.ndim} dimensions"
+                )
+            self.inputs.append(_Input(name, arg, symbols))
+        known = [each.name for each in self.inputs]
+        for name in self.dynamic:
+            if name not in known:
+                raise ValueError(f"lucid.export: dynamic has the name {name!r}; the inputs are {', '.join(known)}")
+        if len(set(known)) != len(known):
+            raise ValueError(f"lucid.export: the inputs need different names, got {', '.join(known)}")
+
+    def _symbol(self, name: str, dim: int, given: str | Dim) -> int:
+        symbol = Dim(given) if isinstance(given, str) else given
+        if not isinstance(symbol, Dim) or not isinstance(symbol.name, str) or not symbol.name.isidentifier():
+            raise TypeError(
+                f"lucid.export: dynamic[{name!r}][{dim}] must be a name or a lucid.Dim with a name, got {given!r}"
+            )
+        if not isinstance(symbol.min, int) or not isinstance(symbol.max, int):
+            raise TypeError(f"lucid.export: the bounds of {symbol} must be integers")
+        if not 1 <= symbol.min <= symbol.max < 2**31:
+            raise ValueError(f"lucid.export: {symbol} needs 1 <= min <= max < 2**31")
+        for index, known in enumerate(self.symbols):
+            if known.name == symbol.name:
+                if isinstance(given, Dim) and known != symbol:
+                    raise ValueError(f"lucid.export: {known} and {symbol} have one name, but different bounds")
+                return index
+        self.symbols.append(symbol)
+        return len(self.symbols) - 1
+
+    def _check(self, args: tuple[Any, ...], first: tuple[Any, ...]) -> None:
+        others, expected = ([arg for arg in each if not isinstance(arg, _core.Tensor)] for each in (args, first))
+        if any(map(_has_tensor, others)):
+            raise TypeError("lucid.export: pass tensors as arguments of their own, not in lists, tuples or dicts")
+        if _core.call_key(tuple(others), {}) != _core.call_key(tuple(expected), {}):
+            raise ValueError(
+                "lucid.export: the examples have different arguments that are not tensors, whose values are fixed; "
+                "export a program for each"
+            )
+        tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
+        if len(tensors) != len(self.inputs):
+            raise ValueError("lucid.export: the examples have different numbers of tensors")
+        for tensor, known in zip(tensors, self.inputs):
+            if tensor.dtype != known.example.dtype or tensor.ndim != known.example.ndim:
+                raise ValueError(f"lucid.export: the examples of {known.name} have different dtypes or ranks")
+            if tensor.device.type != "cpu":
+                raise ValueError(f"lucid.export: {known.name} is on {tensor.device}; programs run on the CPU")
+
+    def _resized(self, args: tuple[Any, ...], sizes: Sequence[int]) -> tuple[Any, ...]:
+        """The example with other sizes: elements are repeated or left out."""
+        inputs = iter(self.inputs)
+        resized = list(args)
+        for position, arg in enumerate(args):
+            if isinstance(arg, _core.Tensor):
+                for dim, symbol in enumerate(next(inputs).symbols):
+                    if symbol >= 0:
+                        indices = _core.ops["arange"](sizes[symbol]) % arg.shape[dim]
+                        arg = _core.ops["index_select"](arg, dim, indices)
+                resized[position] = arg
+        return tuple(resized)
+
+    def _record(self, args: tuple[Any, ...]) -> None:
+        """Records a call, and leaves the gradients of parameters as they were."""
+        modules = [value for _, value in self._referenced() if isinstance(value, Module)]
+        gradients = [(each, each.grad) for module in modules for each in module.parameters()]
+        try:
+            self.calls.append(self._recorded(args))
+        finally:
+            for parameter, gradient in gradients:
+                if parameter.grad is not gradient:
+                    parameter.grad = gradient
+
+    def _recorded(self, args: tuple[Any, ...]) -> _Call:
+        # Copies, so that each input has memory of its own, in row-major order.
+        given = [_detach(_clone(_contiguous(arg))) for arg in args if isinstance(arg, _core.Tensor)]
+        if _core.is_tracing():
+            raise RuntimeError("lucid.export cannot be called by a function that is being recorded")
+        first, results = self._trace(args, given)
+        if self.keeps_gradients and not first.ran_backward:
+            # Without a backward pass, a gradient graph would only hold memory.
+            self.keeps_gradients = False
+            first, results = self._trace(args, given)
+        captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
+        dims = [
+            [(dim, *self.symbols[symbol][1:]) for dim, symbol in enumerate(known.symbols) if symbol >= 0]
+            for known in self.inputs
+        ]
+        recorded = self._trace_sizes(args, given, captured, dims) if any(dims) else None
+        program, obstacle = recorded or _core.record_trace(first, given, results, captured, self.name)
+        if program is not None:
+            obstacle = program.compile_now()
+        if program is None or obstacle is not None:
+            raise ValueError(f"lucid.export: the call cannot be compiled: {obstacle}")
+        names = self._state_names()
+        state = [names.get(id(tensor), "state") for tensor in program.state]
+        return _Call(program, state, [list(tensor.shape) for tensor in given])
+
+    def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
+        """Records a call, as often as it takes to know what it depends on."""
+        from .compiler._leaving import LeavingFloats
+
+        for _ in range(_MAX_TRIES):
+            values = self._values(args, given)
+            recording = self.capture.begin(values)
+            tracing = _core.Tracing()
+            tracing.keep_contents()
+            try:
+                with self._grad_mode(), recording:
+                    result = _call(self.target, values)
+                results = self._results(result)
+            finally:
+                tracing.stop()
+                tracing.restore_contents()
+            if tracing.sets_up:
+                raise ValueError(
+                    "lucid.export: the call creates state that later calls use, such as an optimizer's; call the "
+                    "function once before it is exported"
+                )
+            floats = LeavingFloats(tracing.floats)
+            leaving = floats if floats.copies and recording.hands_on(floats) else None
+            outcome = recording.finish(result, leaving, tracing.effects)
+            writes = recording.written
+            _core.replace_in([(place, before) for place, _, before, _ in writes])
+            tracing.hands_on_floats = leaving is not None
+            if not outcome.learned:
+                self._check_recording(tracing, recording, outcome, [name for _, name, _, _ in writes])
+                return tracing, results
+        raise ValueError("lucid.export: the call runs other code each time that it is called")
+
+    def _trace_sizes(
+        self,
+        args: tuple[Any, ...],
+        given: list[_core.Tensor],
+        captured: list[_core.Tensor],
+        dims: list[list[tuple[int, int, int]]],
+    ) -> tuple[_core.Program | None, str | None] | None:
+        """Records a call with sizes that vary. None if it uses them in a way that only plain numbers allow."""
+        tracing = _core.SecondTracing()
+        traced = [
+            tracing.trace_sizes(tensor, position, dims[position]) if dims[position] else tensor
+            for position, tensor in enumerate(given)
+        ]
+        tracing.start()
+        tracing.keep_contents()
+        try:
+            with self._grad_mode():
+                result = self.target(*self._values(args, traced))
+            results = self._results(result)
+        except Exception:
+            return None
+        finally:
+            tracing.stop()
+            tracing.restore_contents()
+        return tracing.record(traced, results, captured, self.name)
+
+    @staticmethod
+    def _values(args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[Any, ...]:
+        tensors = iter(given)
+        return tuple(next(tensors) if isinstance(arg, _core.Tensor) else arg for arg in args)
+
+    def _grad_mode(self) -> contextlib.AbstractContextManager[Any]:
+        return contextlib.nullcontext() if self.keeps_gradients else no_grad()
+
+    def _results(self, result: Any) -> list[_core.Tensor]:
+        """The tensors of a result, in row-major order and outside the gradient graph."""
+        leaves = list(_leaves(result, ""))
+        names = [name for name, _ in leaves]
+        self.output_names = [name if names.count(name) == 1 else "" for name in names]
+        return [_contiguous(_detach(tensor)) for _, tensor in leaves]
+
+    def _check_recording(
+        self, tracing: _core.Tracing, recording: Recording, outcome: Outcome, replaced: list[str]
+    ) -> None:
+        if outcome.guards is None or tracing.obstacle:
+            # An obstacle in the use of tensors is more specific than state that the call might have read.
+            reason = recording.obstacle or tracing.obstacle or outcome.reason
+            raise ValueError(f"lucid.export: the call cannot be recorded: {reason}")
+        if replaced:
+            raise ValueError(
+                f"lucid.export: the call replaces what {', '.join(replaced)} holds, which a program cannot; write to "
+                "tensors in place: `self.state.copy_(new)`"
+            )
+
+    def _state_names(self) -> dict[int, str]:
+        """The names of tensors that the function refers to, by their ids."""
+        names: dict[int, str] = {}
+        found = self._referenced()
+        for prefix, value in found:
+            if isinstance(value, Module):
+                for name, tensor in itertools.chain(value.named_parameters(), value.named_buffers()):
+                    names.setdefault(id(tensor), f"{prefix}{name}")
+            elif isinstance(value, _core.Tensor):
+                names.setdefault(id(value), prefix.removesuffix("."))
+        for prefix, value in found:
+            if isinstance(value, Optimizer):
+                for parameter, state in value.state.items():
+                    for key, tensor in state.items():
+                        owner = names.get(id(parameter), "parameter")
+                        names.setdefault(id(tensor), f"{prefix}{owner}.{key}")
+        return names
+
+    def _referenced(self) -> list[tuple[str, Any]]:
+        """What the function refers to, with a prefix for the names of its tensors."""
+        import inspect
+
+        target: Any = self.target
+        if isinstance(target, Module):
+            return [("", target)]
+        if isinstance(owner := getattr(target, "__self__", None), Module):
+            return [("", owner)]
+        try:
+            closure = inspect.getclosurevars(target)
+        except TypeError:
+            return []
+        found = {**closure.globals, **closure.nonlocals}
+        return [(f"{name}.", value) for name, value in found.items()]
+
+
+@_effects.effect("writes a file")
+def export(
+    function: Callable[..., Any],
+    args: Any,
+    path: str | os.PathLike[str],
+    *,
+    dynamic: Dynamic | None = None,
+    targets: Sequence[str] | None = None,
+    examples: Sequence[Any] = (),
+    ahead_of_time: bool = False,
+) -> None:
+    """Writes a module or a function to a file, as a program that runs without Python.
+
+    The function is called with the examples and recorded, as `lucid.compile` records it. The file has its graph, the
+    weights, and machine code. `lucid.load_program`, `lucid::Program::load` in C++ and `lucid_program_load` in C read
+    it; `liblucid_runtime.so` is all that C programs need.
+
+    Tensors among the arguments become inputs; other arguments keep their values. State that the function writes, such
+    as a cache, becomes state of the program; the export leaves it as it was. Modules are exported as they are: call
+    `model.eval()` first.
+
+    Args:
+        function: A module or a function. If it is compiled, the original is exported.
+        args: A tuple of arguments, or a tensor.
+        path: The file to write.
+        dynamic: Dimensions whose sizes may vary, by the name of a parameter: `{"x": {0: "batch"}}`, or
+            `{"x": {0: lucid.Dim("batch", max=256)}}`. A name alone means sizes from 1 to 64.
+        targets: The CPUs to write machine code for: "scalar", "avx2", "avx512". The default is that of this machine.
+            With an empty list the file has no machine code, and the program is compiled when it is loaded.
+        examples: Further arguments, for functions that take another branch for them. A program raises an error for a
+            branch that no example took.
+        ahead_of_time: Writes an object file, `path`, and a header next to it with the suffix `.h`. A C program links
+            the object file and opens the program by its name, that of the file: `lucid_program_open(&model)`. Nothing
+            is compiled or loaded at run time. There is one target.
+
+    >>> import tempfile
+    >>> model = lucid.nn.Linear(3, 2).eval()
+    >>> path = tempfile.mkdtemp() + "/model.lucid"
+    >>> lucid.export(model, lucid.ones(4, 3), path, dynamic={"input": {0: "batch"}})
+    >>> program = lucid.load_program(path)
+    >>> program
+    Program(Linear: (input: f32[batch,3]) -> (output0: f32[batch,2]))
+    >>> bool((program(lucid.ones(5, 3)) == model(lucid.ones(5, 3))).all())
+    True
+    """
+    if dynamic is not None and not (
+        isinstance(dynamic, Mapping) and all(isinstance(dims, Mapping) for dims in dynamic.values())
+    ):
+        raise TypeError(f'lucid.export: dynamic must be like {{"x": {{0: "batch"}}}}, got {dynamic!r}')
+    all_examples = [each if isinstance(each, tuple) else (each,) for each in (args, *examples)]
+    exporter = _Exporter(original(function, "lucid.export"), dynamic or {})
+    exporter.add_examples(all_examples)
+    levels = [_core.cpu_level()] if targets is None else list(targets)
+    inputs = [each.described() for each in exporter.inputs]
+    recorded = exporter.name, exporter.symbols, inputs, exporter.calls, exporter.output_names
+    if not ahead_of_time:
+        _core.export_program(os.fsencode(path), *recorded, levels, None)
+        return
+    if len(levels) != 1:
+        raise ValueError(f"lucid.export: ahead_of_time=True needs one target, got {levels}")
+    place = pathlib.Path(os.fsdecode(path))
+    symbol = re.sub(r"\W", "_", place.stem, flags=re.ASCII)
+    if not symbol.isidentifier():
+        raise ValueError(f"lucid.export: the name of {place.name} names a variable in C; let it begin with a letter")
+    _core.export_program(os.fsencode(path), *recorded, levels, symbol)
+    place.with_suffix(".h").write_text(_HEADER.format(symbol=symbol, guard=f"{symbol.upper()}_H", file=place.name))
