@@ -18,7 +18,7 @@ import time
 import report
 
 ROOT = pathlib.Path(__file__).parent.parent
-ROUNDS = 5
+ROUNDS = 20
 CALLS = {"LeNet-5": 2000, "ResNet-18": 30, "GPT mini, one token": 400, "MiniLM, 4 x 32 tokens": 20, "LSTM": 300}
 
 

@@ -8,7 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "lucid/dim.h"
 #include "lucid/dtype.h"
+#include "lucid/number.h"
 
 #pragma GCC visibility push(default)
 namespace lucid {
@@ -22,33 +24,30 @@ using Shape = std::vector<int64_t>;
 /// Python's None: an argument that is not given, a bound of a slice that is open, or a new axis in an index.
 inline constexpr std::nullopt_t kNone = std::nullopt;
 
-/// A type of whole numbers. Bools do not count.
-template <typename T>
-concept WholeNumber = std::integral<T> && !std::same_as<T, bool>;
-
 /// An argument of an op: a tensor or a number. A number adapts to the dtype of the tensors in type promotion. Use it
 /// only as a parameter: it borrows the tensor, which must outlive it.
 class Argument {
  public:
   Argument() = default;
-  Argument(std::nullopt_t) {}                                                                           // NOLINT
-  Argument(const Tensor& tensor);                                                                       // NOLINT
-  Argument(std::same_as<bool> auto number) : integer_(number), kind_(Kind::kBool) {}                    // NOLINT
-  Argument(std::floating_point auto number) : real_(number), kind_(Kind::kReal) {}                      // NOLINT
-  Argument(WholeNumber auto number) : integer_(static_cast<int64_t>(number)), kind_(Kind::kInteger) {}  // NOLINT
+  Argument(std::nullopt_t) {}                                                               // NOLINT
+  Argument(const Tensor& tensor);                                                           // NOLINT
+  Argument(std::same_as<bool> auto value) : number_(int64_t{value}), kind_(Kind::kBool) {}  // NOLINT
+  Argument(std::floating_point auto number) : number_(number), kind_(Kind::kNumber) {}      // NOLINT
+  Argument(WholeNumber auto number) : number_(number), kind_(Kind::kNumber) {}              // NOLINT
+  Argument(const Number& number) : number_(number), kind_(Kind::kNumber) {}                 // NOLINT
+  Argument(Dim size) : size_(size), kind_(Kind::kSize) {}                                   // NOLINT
 
-  enum class Kind : uint8_t { kNone, kTensor, kBool, kInteger, kReal };
+  enum class Kind : uint8_t { kNone, kTensor, kBool, kNumber, kSize };
   Kind kind() const { return kind_; }
   TensorImpl* tensor() const { return tensor_; }
-  int64_t integer() const { return integer_; }
-  double real() const { return real_; }
+  /// The number, or the bool as 0 or 1.
+  const Number& number() const { return number_; }
+  Dim size() const { return size_; }
 
  private:
-  union {
-    TensorImpl* tensor_ = nullptr;
-    int64_t integer_;
-    double real_;
-  };
+  TensorImpl* tensor_ = nullptr;
+  Number number_;
+  Dim size_;
   Kind kind_ = Kind::kNone;
 };
 
@@ -56,17 +55,27 @@ class Argument {
 /// Use it only as a parameter: it borrows the list, which must outlive it.
 class Ints {
  public:
-  Ints(WholeNumber auto number) : one_(static_cast<int64_t>(number)), count_(1) {}             // NOLINT
-  Ints(std::initializer_list<int64_t> list) : first_(std::data(list)), count_(list.size()) {}  // NOLINT
-  Ints(const Shape& list) : first_(list.data()), count_(list.size()) {}                        // NOLINT
-  Ints(std::span<const int64_t> list) : first_(list.data()), count_(list.size()) {}            // NOLINT
+  Ints(WholeNumber auto number) : one_(number) {}                         // NOLINT
+  Ints(Dim number) : one_(number) {}                                      // NOLINT
+  Ints(std::initializer_list<Dim> list) : dims_(list), is_list_(true) {}  // NOLINT
+  Ints(std::span<const Dim> list) : dims_(list), is_list_(true) {}        // NOLINT
+  Ints(const Shape& list) : plain_(list), is_list_(true) {}               // NOLINT
+  Ints(std::span<const int64_t> list) : plain_(list), is_list_(true) {}   // NOLINT
 
-  std::span<const int64_t> values() const { return {first_ ? first_ : &one_, count_}; }
+  /// Calls a function with each integer.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    if (!is_list_) visit(one_);
+    for (const Dim number : dims_) visit(number);
+    for (const int64_t number : plain_) visit(Dim(number));
+  }
 
  private:
-  const int64_t* first_ = nullptr;
-  int64_t one_ = 0;
-  size_t count_ = 0;
+  // One of these three.
+  Dim one_ = 0;
+  std::span<const Dim> dims_;
+  std::span<const int64_t> plain_;
+  bool is_list_ = false;
 };
 
 /// A list of integers, or kNone.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,10 +19,26 @@ namespace lucid {
 template <typename T>
 inline char type_tag = 0;
 
-/// What a compiled function is called with: tensors, and other values, which a plan serves exactly as they are. Values
-/// are numbers, bools, enums, text, and ranges, tuples, pairs and optionals of values and tensors.
+/// What a compiled function is called with: tensors, and other values, which a plan serves exactly as they are, except
+/// that arguments of type Number and Dim may vary. Values are numbers, bools, enums, text, and ranges, tuples, pairs
+/// and optionals of values and tensors.
 class CallArguments {
  public:
+  /// Adds an argument of the function.
+  template <typename T>
+  void add_argument(const T& value) {
+    if constexpr (std::same_as<T, Number>) {
+      add_byte(value.is_integer() ? 'N' : 'R');
+      numbers_.push_back(value);
+    } else if constexpr (std::same_as<T, Dim>) {
+      add_byte('D');
+      sizes_.push_back(value);
+    } else {
+      if constexpr (std::same_as<T, Tensor>) direct_.push_back(static_cast<uint32_t>(tensors_.size()));
+      add(value);
+    }
+  }
+  /// Adds a value or a tensor in an argument.
   void add(const Tensor& tensor) {
     add_byte('T');
     tensors_.push_back(tensor);
@@ -34,6 +51,11 @@ class CallArguments {
       add(static_cast<const Tensor&>(value));
     } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       add_bytes(value);
+    } else if constexpr (std::same_as<T, Number>) {
+      add_byte(value.is_integer() ? 'N' : 'R');
+      add_bytes(value.bits());
+    } else if constexpr (std::same_as<T, Dim>) {
+      add_bytes(value.unnoted());
     } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
       add_text(value);
     } else if constexpr (requires { std::tuple_size<T>::value; }) {
@@ -57,6 +79,10 @@ class CallArguments {
 
   const std::string& values() const { return values_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }
+  /// The tensors that are arguments themselves, as indices of tensors().
+  const std::vector<uint32_t>& direct() const { return direct_; }
+  const std::vector<Number>& numbers() const { return numbers_; }
+  const std::vector<Dim>& sizes() const { return sizes_; }
 
  private:
   void add_byte(char byte) { values_.push_back(byte); }
@@ -71,6 +97,36 @@ class CallArguments {
 
   std::string values_;
   std::vector<Tensor> tensors_;
+  std::vector<uint32_t> direct_;
+  std::vector<Number> numbers_;
+  std::vector<Dim> sizes_;
+};
+
+/// What a function is passed while its call is recorded: the arguments of type Tensor, Number and Dim, in order, some
+/// of them traced.
+struct TracedArguments {
+  std::vector<Tensor> tensors;
+  std::vector<Number> numbers;
+  std::vector<Dim> sizes;
+
+  /// Hands them out in order: the type T is that of the next argument, which is returned itself if it is not traced.
+  class Reader {
+   public:
+    explicit Reader(const TracedArguments& all) : all_(all) {}
+    const Tensor& next(const Tensor&) { return all_.tensors[tensor_++]; }
+    const Number& next(const Number&) { return all_.numbers[number_++]; }
+    const Dim& next(const Dim&) { return all_.sizes[size_++]; }
+    template <typename T>
+    const T& next(const T& argument) {
+      return argument;
+    }
+
+   private:
+    const TracedArguments& all_;
+    size_t tensor_ = 0;
+    size_t number_ = 0;
+    size_t size_ = 0;
+  };
 };
 
 }  // namespace lucid

@@ -58,16 +58,20 @@ struct CompileOptions {
   std::optional<int64_t> verify = kNone;
   /// Evaluated at each call: a plan serves calls for which it returns the same values.
   Dependencies depends_on = {};
+  /// Whether one plan serves tensors of many sizes: those in which calls have differed so far, all (true) or none
+  /// (false).
+  std::optional<bool> dynamic = kNone;
 };
 
 namespace jit {
-class PlanTable;
+class CppTable;
 }
 
 /// The plan cache of a compiled function, used by Compiled. Any number of threads may call it concurrently.
 class CompiledCalls {
  public:
-  using Function = std::function<std::vector<Tensor>()>;
+  /// Calls the function with the traced arguments, or with those of the call if null.
+  using Function = std::function<std::vector<Tensor>(const TracedArguments*)>;
 
   explicit CompiledCalls(const CompileOptions& options);
   /// Runs the plan for these arguments, or `function`, which must use the same arguments.
@@ -80,7 +84,7 @@ class CompiledCalls {
   void clear() const;
 
  private:
-  std::shared_ptr<jit::PlanTable> table_;
+  std::shared_ptr<jit::CppTable> table_;
 };
 
 /// How the result of a compiled function is made from tensors.
@@ -114,6 +118,37 @@ struct ResultOf<std::pair<Tensor, Tensor>> {
   static std::pair<Tensor, Tensor> from(const std::vector<Tensor>& results) { return {results[0], results[1]}; }
 };
 
+/// The parameters of a function, as far as they can be known: not those of one that is a template or overloaded.
+template <typename F>
+struct ParametersOf {
+  using Types = std::tuple<>;
+};
+template <typename F>
+  requires requires { &F::operator(); }
+struct ParametersOf<F> : ParametersOf<decltype(&F::operator())> {};
+template <typename Result, bool is_noexcept, typename... All>
+struct ParametersOf<Result (*)(All...) noexcept(is_noexcept)> {
+  using Types = std::tuple<std::remove_cvref_t<All>...>;
+};
+template <typename F, typename Result, bool is_noexcept, typename... All>
+struct ParametersOf<Result (F::*)(All...) const noexcept(is_noexcept)> : ParametersOf<Result (*)(All...)> {};
+
+/// An argument as the compiled function takes it: one for a parameter that is a Number or a Dim becomes that, so that
+/// it may vary.
+template <typename F, size_t i, typename T>
+decltype(auto) as_parameter(const T& argument) {
+  using Types = typename ParametersOf<F>::Types;
+  if constexpr (i < std::tuple_size_v<Types>) {
+    using Parameter = std::tuple_element_t<i, Types>;
+    if constexpr ((std::same_as<Parameter, Number> || std::same_as<Parameter, Dim>) && !std::same_as<T, Parameter>)
+      return Parameter(argument);
+    else
+      return (argument);
+  } else {
+    return (argument);
+  }
+}
+
 /// A compiled function, as returned by compile(). Copies share their plans. Any number of threads may call it
 /// concurrently, provided that the function itself allows that.
 template <typename F>
@@ -125,16 +160,7 @@ class Compiled {
   /// Calls the function; see CallArguments for what it may take.
   template <typename... Arguments>
   auto operator()(const Arguments&... arguments) const {
-    using Result = std::invoke_result_t<const F&, const Arguments&...>;
-    if constexpr (std::is_void_v<Result>) {
-      calls_.call(key_of(arguments...), [&]() -> std::vector<Tensor> {
-        function_(arguments...);
-        return {};
-      });
-    } else {
-      return ResultOf<Result>::from(
-          calls_.call(key_of(arguments...), [&] { return ResultOf<Result>::tensors(function_(arguments...)); }));
-    }
+    return with_parameters([this](const auto&... each) { return this->call(each...); }, arguments...);
   }
 
   /// Counts of cache hits, misses and compilations.
@@ -144,28 +170,61 @@ class Compiled {
   /// The optimized graph of a call with these arguments, as text. Throws RuntimeError if no plan serves the call.
   template <typename... Arguments>
   std::string graph(const Arguments&... arguments) const {
-    return calls_.graph(key_of(arguments...));
+    return calls_.graph(key_with(arguments...));
   }
   /// The steps of its plan, as text.
   template <typename... Arguments>
   std::string plan(const Arguments&... arguments) const {
-    return calls_.plan(key_of(arguments...), /*timed=*/false);
+    return calls_.plan(key_with(arguments...), /*timed=*/false);
   }
   /// The same with the time of each step, for which the plan runs once, without any effect.
   template <typename... Arguments>
   std::string timed_plan(const Arguments&... arguments) const {
-    return calls_.plan(key_of(arguments...), /*timed=*/true);
+    return calls_.plan(key_with(arguments...), /*timed=*/true);
   }
   /// Drops all plans. The next call is recorded again.
   void invalidate_cache() const { calls_.clear(); }
 
  private:
+  /// Calls a function with the arguments as parameters.
+  template <typename Function, typename... Arguments>
+  static auto with_parameters(const Function& function, const Arguments&... arguments) {
+    return [&]<size_t... i>(std::index_sequence<i...>) {
+      return function(as_parameter<F, i>(arguments)...);
+    }(std::index_sequence_for<Arguments...>());
+  }
+  template <typename... Arguments>
+  auto call(const Arguments&... arguments) const {
+    using Result = std::invoke_result_t<const F&, const Arguments&...>;
+    const auto function = [&](const TracedArguments* traced) {
+      if (!traced) return tensors_of<Result>(arguments...);
+      TracedArguments::Reader reader(*traced);
+      // Braces, because their order is fixed.
+      const std::tuple<const Arguments&...> passed{reader.next(arguments)...};
+      return std::apply([&](const Arguments&... each) { return tensors_of<Result>(each...); }, passed);
+    };
+    std::vector<Tensor> results = calls_.call(key_of(arguments...), function);
+    if constexpr (!std::is_void_v<Result>) return ResultOf<Result>::from(std::move(results));
+  }
   template <typename... Arguments>
   CallArguments key_of(const Arguments&... arguments) const {
     CallArguments all;
-    (all.add(arguments), ...);
+    (all.add_argument(arguments), ...);
     depends_on_.add_to(all);
     return all;
+  }
+  template <typename... Arguments>
+  CallArguments key_with(const Arguments&... arguments) const {
+    return with_parameters([this](const auto&... each) { return this->key_of(each...); }, arguments...);
+  }
+  template <typename Result, typename... Arguments>
+  std::vector<Tensor> tensors_of(const Arguments&... arguments) const {
+    if constexpr (std::is_void_v<Result>) {
+      function_(arguments...);
+      return {};
+    } else {
+      return ResultOf<Result>::tensors(function_(arguments...));
+    }
   }
 
   F function_;
@@ -178,13 +237,15 @@ class Compiled {
 /// The first call of a kind runs eagerly and is recorded; another thread compiles a plan from the recording. Later
 /// calls of the kind run the plan once it is there. Their results are bitwise equal to those of the function. A plan
 /// serves calls whose tensors have the same dtypes, shapes, strides and requires_grad, and whose other arguments are
-/// equal.
+/// equal. Arguments of type Number and Dim may vary, and so may sizes of tensors in which calls have differed, as long
+/// as the function does not depend on their values and, for sizes, has no effects.
 ///
 /// Other tensors that the function uses are captured by handle. Each call reads and writes their current values, so
 /// update them in place; a different handle is not noticed. Modules that it calls and optimizers whose steps it takes
 /// may change: a plan serves calls for which they are as recorded. What else the function reads must be named by
 /// CompileOptions::depends_on or stay the same, and its side effects other than on these are those of the recorded call
-/// only. Functions that read elements of tensors have a plan for each way that they take.
+/// only. Functions that read elements of tensors have a plan for each way that they take. What a
+/// function computes in other threads is not recorded: calls that use it run eagerly.
 template <typename F>
 Compiled<std::decay_t<F>> compile(F&& function, const CompileOptions& options = {}) {
   return {std::forward<F>(function), options};

@@ -195,14 +195,14 @@ Tensor avg_pool1d(const Argument& x, Ints kernel_size, OptionalInts stride = kNo
 /// zeros on all sides, at most half of the window; `count_include_pad` selects whether they count in the
 /// divisor. `divisor_override` replaces the divisor and must not be 0. `ceil_mode` rounds the number of
 /// windows up instead of down.
-Tensor avg_pool2d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt);
+Tensor avg_pool2d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<Dim> divisor_override = std::nullopt);
 
 /// Computes the mean of each sliding window over the last three dimensions of `x`, which is [channels,
 /// depth, height, width] or [batch, channels, depth, height, width]. `stride` defaults to `kernel_size`.
 /// `padding` adds zeros on all sides, at most half of the window; `count_include_pad` selects whether they
 /// count in the divisor. `divisor_override` replaces the divisor and must not be 0. `ceil_mode` rounds the
 /// number of windows up instead of down.
-Tensor avg_pool3d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt);
+Tensor avg_pool3d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<Dim> divisor_override = std::nullopt);
 
 /// Computes beta * x + alpha * (batch1 @ batch2) for batches of matrices, where `x` broadcasts to the
 /// shape of the product. All tensors must have the same dtype. With beta = 0, `x` is ignored, even if it contains NaN.
@@ -240,7 +240,7 @@ Tensor binary_cross_entropy_with_logits(const Argument& x, const Argument& targe
 /// is the number of times that i occurs, as i64, or the sum of the `weights` at those positions, as f32 for
 /// f32 weights and f64 otherwise. The result has at least `minlength` elements. Raises ValueError if an
 /// element is negative.
-Tensor bincount(const Argument& x, const Argument& weights = Argument(), int64_t minlength = 0);
+Tensor bincount(const Argument& x, const Argument& weights = Argument(), Dim minlength = 0);
 
 /// Computes the bitwise and of `x` and `y`, elementwise, with broadcasting. Takes integers and
 /// bools.
@@ -300,11 +300,11 @@ Tensor celu(const Argument& x, double alpha = 1.0);
 
 /// Divides the channels (dimension 1) of `x` into `groups` groups and interleaves them: the first channel
 /// of each group, then the second of each, and so on.
-Tensor channel_shuffle(const Argument& x, int64_t groups);
+Tensor channel_shuffle(const Argument& x, Dim groups);
 
 /// Splits `x` along `dim` into at most `chunks` parts of equal size, the last of which may be smaller.
 /// The parts are views of `x`.
-std::vector<Tensor> chunk(const Argument& x, int64_t chunks, int64_t dim = 0);
+std::vector<Tensor> chunk(const Argument& x, Dim chunks, int64_t dim = 0);
 
 /// Clamps `x` to [min, max], elementwise, with broadcasting and type promotion. Either bound may be
 /// omitted. Where min > max, the result is `max`. Raises ValueError if both bounds are omitted.
@@ -319,11 +319,11 @@ struct ClassLossResult {
 /// Computes the `cross_entropy` of scores `x` [batch, classes, positions] and class indices `target`
 /// [batch, positions], and returns it with intermediate results that its gradient needs: `logsumexp` of the scores over
 /// the classes, and the total weight of the targets.
-ClassLossResult class_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, double label_smoothing = 0.0, const std::string& reduction = "mean");
+ClassLossResult class_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), Dim ignore_index = -100, double label_smoothing = 0.0, const std::string& reduction = "mean");
 
 /// Computes the gradient of `class_loss` with respect to `x` and, with `for_weight`, with respect to
 /// `weight`. `g`, `logsumexp_gradient` and `total_gradient` are the gradients of its results.
-std::vector<Tensor> class_loss_backward(const Argument& g, const Argument& logsumexp_gradient, const Argument& total_gradient, const Argument& x, const Argument& target, const Argument& weight, const Argument& loss, const Argument& logsumexp, const Argument& total, int64_t ignore_index, double label_smoothing, const std::string& reduction, bool for_weight);
+std::vector<Tensor> class_loss_backward(const Argument& g, const Argument& logsumexp_gradient, const Argument& total_gradient, const Argument& x, const Argument& target, const Argument& weight, const Argument& loss, const Argument& logsumexp, const Argument& total, Dim ignore_index, double label_smoothing, const std::string& reduction, bool for_weight);
 
 /// Alias of clamp: clamps `x` to [min, max], elementwise.
 Tensor clip(const Argument& x, const Argument& min = Argument(), const Argument& max = Argument());
@@ -345,7 +345,7 @@ Tensor contiguous(const Argument& x);
 /// sides: one number, one for each dimension, or two for each dimension (before and after). In Python it may also be
 /// "same", which keeps the size and needs stride 1, or "valid", which means no padding. `groups` divides the channels
 /// into groups that are convolved separately. Raises ValueError if the weight is larger than the padded input.
-Tensor conv1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, int64_t groups = 1);
+Tensor conv1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, Dim groups = 1);
 
 /// Computes a 2-d convolution (cross-correlation) of `x` [batch, in, height, width], or
 /// [in, height, width] without a batch, with `weight` [out, in / groups, rows, columns], and adds `bias` [out]. All
@@ -354,7 +354,7 @@ Tensor conv1d(const Argument& x, const Argument& weight, const Argument& bias = 
 /// (before and after). In Python it may also be "same", which keeps the size and needs stride 1, or "valid", which
 /// means no padding. `groups` divides the channels into groups that are convolved separately. Raises ValueError if the
 /// weight is larger than the padded input.
-Tensor conv2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, int64_t groups = 1);
+Tensor conv2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, Dim groups = 1);
 
 /// Computes a 3-d convolution (cross-correlation) of `x` [batch, in, depth, height, width], or
 /// [in, depth, height, width] without a batch, with `weight` [out, in / groups, depth, rows, columns], and adds `bias`
@@ -363,27 +363,27 @@ Tensor conv2d(const Argument& x, const Argument& weight, const Argument& bias = 
 /// (before and after). In Python it may also be "same", which keeps the size and needs stride 1, or "valid", which
 /// means no padding. `groups` divides the channels into groups that are convolved separately. Raises ValueError if the
 /// weight is larger than the padded input.
-Tensor conv3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, int64_t groups = 1);
+Tensor conv3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, Dim groups = 1);
 
 /// Computes the transpose of a conv1d with the weight `weight` [in, out / groups, taps], which is its
 /// gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, length], or [in, length] without a
 /// batch. Each spatial size n becomes (n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1.
 /// `output_padding` must be smaller than the stride or the dilation.
-Tensor conv_transpose1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, int64_t groups = 1, Ints dilation = {1});
+Tensor conv_transpose1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, Dim groups = 1, Ints dilation = {1});
 
 /// Computes the transpose of a conv2d with the weight `weight` [in, out / groups, rows, columns], which
 /// is its gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, height, width], or
 /// [in, height, width] without a batch. Each spatial size n becomes
 /// (n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1. `output_padding` must be smaller than
 /// the stride or the dilation.
-Tensor conv_transpose2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, int64_t groups = 1, Ints dilation = {1});
+Tensor conv_transpose2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, Dim groups = 1, Ints dilation = {1});
 
 /// Computes the transpose of a conv3d with the weight `weight` [in, out / groups, depth, rows, columns],
 /// which is its gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, depth, height, width], or
 /// [in, depth, height, width] without a batch. Each spatial size n becomes
 /// (n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1. `output_padding` must be smaller than
 /// the stride or the dilation.
-Tensor conv_transpose3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, int64_t groups = 1, Ints dilation = {1});
+Tensor conv_transpose3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, Dim groups = 1, Ints dilation = {1});
 
 /// Computes a convolution (cross-correlation) of `x` [batch, in, ...] with `weight`
 /// [out, in / groups, ...] over any number of spatial dimensions, and adds `bias` [out]. The lists have one number for
@@ -391,11 +391,11 @@ Tensor conv_transpose3d(const Argument& x, const Argument& weight, const Argumen
 /// are the numbers of zeros before and after the input, where a negative number crops it; input_dilation - 1 zeros are
 /// inserted between neighboring input elements. With `transposed`, `weight` is [in, out / groups, ...] and its taps are
 /// reversed.
-Tensor convolution(const Argument& x, const Argument& weight, const Argument& bias, Ints stride, Ints low, Ints high, Ints input_dilation, Ints dilation, int64_t groups = 1, bool transposed = false);
+Tensor convolution(const Argument& x, const Argument& weight, const Argument& bias, Ints stride, Ints low, Ints high, Ints input_dilation, Ints dilation, Dim groups = 1, bool transposed = false);
 
 /// Computes the gradient with respect to the weight of a `convolution` of `x` whose result has the
 /// gradient `grad`. `kernel` holds the spatial sizes of the weight; the other arguments are those of `convolution`.
-Tensor convolution_weight(const Argument& x, const Argument& grad, Ints kernel, Ints stride, Ints low, Ints input_dilation, Ints dilation, int64_t groups = 1, bool transposed = false);
+Tensor convolution_weight(const Argument& x, const Argument& grad, Ints kernel, Ints stride, Ints low, Ints input_dilation, Ints dilation, Dim groups = 1, bool transposed = false);
 
 /// Computes the cosine of `x`, in radians, elementwise. Integers are promoted to float.
 Tensor cos(const Argument& x);
@@ -422,7 +422,7 @@ Tensor count_nonzero(const Argument& x, OptionalInts dim = kNone);
 /// `ignore_index` are ignored, and with class indices the mean is weighted by `weight`. `label_smoothing`, from 0 to 1,
 /// is the part of the target that is spread evenly over all classes. `reduction` is 'mean', 'sum' or 'none', which
 /// returns the loss of each example.
-Tensor cross_entropy(const Argument& x, const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, const std::string& reduction = "mean", double label_smoothing = 0.0);
+Tensor cross_entropy(const Argument& x, const Argument& target, const Argument& weight = Argument(), Dim ignore_index = -100, const std::string& reduction = "mean", double label_smoothing = 0.0);
 
 /// Computes the connectionist temporal classification loss: minus the logarithm of the probability of the
 /// target sequence, summed over all alignments, where an alignment yields its target when repetitions are merged and
@@ -431,7 +431,7 @@ Tensor cross_entropy(const Argument& x, const Argument& target, const Argument& 
 /// sequence, and `blank` is the class of blanks. `reduction` is 'mean', the mean of the losses divided by their target
 /// lengths, 'sum' or 'none'. The loss of a target that is too long for its input is infinite, or 0 with
 /// `zero_infinity`.
-Tensor ctc_loss(const Argument& log_probs, const Argument& targets, const Argument& input_lengths, const Argument& target_lengths, int64_t blank = 0, const std::string& reduction = "mean", bool zero_infinity = false);
+Tensor ctc_loss(const Argument& log_probs, const Argument& targets, const Argument& input_lengths, const Argument& target_lengths, Dim blank = 0, const std::string& reduction = "mean", bool zero_infinity = false);
 
 /// Returns the cumulative product of `x` along `dim`. Integers and bools are multiplied in i64 unless
 /// `dtype` is given.
@@ -443,16 +443,16 @@ Tensor cumsum(const Argument& x, int64_t dim, std::optional<Dtype> dtype = std::
 
 /// Returns the diagonal `diagonal` of a matrix as a vector, or a square matrix with the vector `x` on
 /// that diagonal and zeros elsewhere. 0 is the main diagonal, positive ones are above it. The result is a copy.
-Tensor diag(const Argument& x, int64_t diagonal = 0);
+Tensor diag(const Argument& x, Dim diagonal = 0);
 
 /// Returns a view of the diagonal of `x` over the dimensions `dim1` and `dim2`, as the last dimension
 /// of the result. Positive offsets select diagonals above the main one and negative offsets those below
 /// it. Raises ValueError if `x` has fewer than two dimensions.
-Tensor diagonal(const Argument& x, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1);
+Tensor diagonal(const Argument& x, Dim offset = 0, Dim dim1 = 0, Dim dim2 = 1);
 
 /// Returns the `n`-th forward difference of `x` along `dim`: x[i + 1] - x[i], applied `n` times. For bools,
 /// returns whether neighboring elements differ. Raises ValueError if `x` is 0-d or `n` is negative.
-Tensor diff(const Argument& x, int64_t n = 1, int64_t dim = -1);
+Tensor diff(const Argument& x, Dim n = 1, int64_t dim = -1);
 
 /// Returns x / y, elementwise, with broadcasting and type promotion. Integers and bools are converted to
 /// the default float dtype. Division by zero yields an infinity or NaN.
@@ -479,18 +479,18 @@ Tensor elu(const Argument& x, double alpha = 1.0);
 /// Returns the rows of the matrix `weight` at `indices`, an i64 tensor of any shape. The result has the
 /// shape of `indices` followed by the length of a row. The row `padding_idx`, which may be negative to count from the
 /// end, gets no gradient. Raises IndexError for an index that is negative or too large.
-Tensor embedding(const Argument& weight, const Argument& indices, std::optional<int64_t> padding_idx = std::nullopt);
+Tensor embedding(const Argument& weight, const Argument& indices, std::optional<Dim> padding_idx = std::nullopt);
 
 /// Computes the sum, mean or maximum (`mode`: "sum", "mean" or "max") of the rows of `weight` that each
 /// bag of `indices` selects. Each row of a 2-d `indices` is a bag. A 1-d `indices` is divided into bags by `offsets`,
 /// the start of each bag, which must start with 0 and never decrease; with `include_last_offset`, the last offset is
 /// the end of the last bag. `per_sample_weights`, of the shape of `indices` and only for mode "sum", multiplies the
 /// rows. Indices equal to `padding_idx` are ignored. The result of an empty bag is 0.
-Tensor embedding_bag(const Argument& weight, const Argument& indices, const Argument& offsets = Argument(), const Argument& per_sample_weights = Argument(), const std::string& mode = "mean", bool include_last_offset = false, std::optional<int64_t> padding_idx = std::nullopt);
+Tensor embedding_bag(const Argument& weight, const Argument& indices, const Argument& offsets = Argument(), const Argument& per_sample_weights = Argument(), const std::string& mode = "mean", bool include_last_offset = false, std::optional<Dim> padding_idx = std::nullopt);
 
 /// Returns `offsets` unchanged after checking them: they must start with 0, never decrease, and not
 /// exceed `count`, the number of indices. Raises IndexError otherwise.
-Tensor embedding_bag_offsets(const Argument& offsets, int64_t count);
+Tensor embedding_bag_offsets(const Argument& offsets, Dim count);
 
 /// Returns a tensor of shape `size` with unspecified values, to be written later. The values are
 /// currently zeros, but do not rely on it. `dtype` defaults to the default float dtype.
@@ -527,7 +527,7 @@ Tensor expm1(const Argument& x);
 
 /// Returns the matrix of `n` rows and `m` columns with ones on the main diagonal and zeros elsewhere. `m`
 /// defaults to `n` and `dtype` to the default float dtype.
-Tensor eye(int64_t n, std::optional<int64_t> m = std::nullopt, std::optional<Dtype> dtype = std::nullopt);
+Tensor eye(Dim n, std::optional<Dim> m = std::nullopt, std::optional<Dtype> dtype = std::nullopt);
 
 /// Returns `x` with the dimensions from `start_dim` to `end_dim`, both included, merged into one. A 0-d
 /// tensor becomes a vector of one element. The result is a view if the strides of `x` allow it and a
@@ -595,7 +595,7 @@ Tensor grid_sample(const Argument& x, const Argument& grid, const std::string& m
 /// Normalizes `x` to mean 0 and variance 1 over each group of adjacent channels (dimension 1) and all
 /// later dimensions, then multiplies by `weight` and adds `bias`, which have one element for each channel. `num_groups`
 /// must divide the number of channels. `eps` is added to the variance.
-Tensor group_norm(const Argument& x, int64_t num_groups, const Argument& weight = Argument(), const Argument& bias = Argument(), double eps = 1e-05);
+Tensor group_norm(const Argument& x, Dim num_groups, const Argument& weight = Argument(), const Argument& bias = Argument(), double eps = 1e-05);
 
 /// Returns x > y, elementwise, as a bool tensor, with broadcasting.
 Tensor gt(const Argument& x, const Argument& y);
@@ -620,7 +620,7 @@ Tensor hinge_embedding_loss(const Argument& x, const Argument& target, double ma
 /// `max`, the minimum and maximum of `x` are used. The last interval includes its upper bound. Elements
 /// outside the range and NaN are not counted. The result has the dtype of `x`, which must be
 /// floating-point.
-Tensor histc(const Argument& x, int64_t bins = 100, double min = 0.0, double max = 0.0);
+Tensor histc(const Argument& x, Dim bins = 100, double min = 0.0, double max = 0.0);
 
 /// Concatenates `tensors` horizontally: along the first dimension if they are 1-d, otherwise along the
 /// second. 0-d tensors become 1-d.
@@ -720,7 +720,7 @@ struct KthvalueResult {
 /// Returns the `k`-th smallest element of `x` along `dim`, counted from 1, as `values` and its i64 index as
 /// `indices`. `keepdim` keeps the reduced dimension with size 1. NaN counts as larger than every number.
 /// Raises ValueError if `k` is below 1 or exceeds the size of `dim`.
-KthvalueResult kthvalue(const Argument& x, int64_t k, int64_t dim = -1, bool keepdim = false);
+KthvalueResult kthvalue(const Argument& x, Dim k, int64_t dim = -1, bool keepdim = false);
 
 /// Computes the absolute error |x - target|. `x` and `target` broadcast. `reduction` is 'mean', 'sum' or
 /// 'none', which returns the loss of each element.
@@ -749,11 +749,11 @@ Tensor linear(const Argument& x, const Argument& weight, const Argument& bias = 
 /// Returns `steps` evenly spaced numbers from `start` to `end`, both included and exact. They are computed
 /// in f64. The result has the default float dtype unless `dtype` is given. Raises ValueError if `steps` is
 /// negative.
-Tensor linspace(double start, double end, int64_t steps, std::optional<Dtype> dtype = std::nullopt);
+Tensor linspace(double start, double end, Dim steps, std::optional<Dtype> dtype = std::nullopt);
 
 /// Divides `x` by (k + alpha * m) ** beta, where m is the mean of the squares over `size` neighboring
 /// channels (dimension 1). Channels beyond the ends count as 0. `x` must have at least 3 dimensions.
-Tensor local_response_norm(const Argument& x, int64_t size, double alpha = 0.0001, double beta = 0.75, double k = 1.0);
+Tensor local_response_norm(const Argument& x, Dim size, double alpha = 0.0001, double beta = 0.75, double k = 1.0);
 
 /// Computes the natural logarithm of `x`, elementwise. The result is -inf at 0 and NaN for negative `x`.
 /// Integers are promoted to float.
@@ -795,7 +795,7 @@ Tensor logsigmoid(const Argument& x);
 /// Returns `base` raised to `steps` evenly spaced exponents from `start` to `end`, both included. They are
 /// computed in f64. The result has the default float dtype unless `dtype` is given. Raises ValueError if
 /// `steps` is negative.
-Tensor logspace(double start, double end, int64_t steps, double base = 10.0, std::optional<Dtype> dtype = std::nullopt);
+Tensor logspace(double start, double end, Dim steps, double base = 10.0, std::optional<Dtype> dtype = std::nullopt);
 
 /// Computes log(sum(exp(x))) over the dimensions `dim`, or over all dimensions by default, without
 /// overflow. `keepdim` keeps the reduced dimensions with size 1.
@@ -945,12 +945,12 @@ Tensor mean(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, s
 /// `dilation` have one element for each pooled dimension, and `size` holds the sizes of the result. An
 /// empty `kernel` selects adaptive windows, which divide the dimensions evenly. `include_padding` selects
 /// whether padding counts in the divisor, and `divisor` replaces the divisor.
-Tensor mean_pool(const Argument& x, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size, bool include_padding = true, std::optional<int64_t> divisor = std::nullopt);
+Tensor mean_pool(const Argument& x, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size, bool include_padding = true, std::optional<Dim> divisor = std::nullopt);
 
 /// Computes the gradient of mean_pool with respect to its operand. `grad` is the gradient of its result,
 /// and `size` holds the sizes of the pooled dimensions of the operand. The other parameters are those of
 /// mean_pool.
-Tensor mean_pool_back(const Argument& grad, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size, bool include_padding = true, std::optional<int64_t> divisor = std::nullopt);
+Tensor mean_pool_back(const Argument& grad, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size, bool include_padding = true, std::optional<Dim> divisor = std::nullopt);
 
 /// Returns the median of all elements of `x`. The median of an even number of elements is the lower of the
 /// two middle ones. NaN is propagated. Raises ValueError if `x` has no elements.
@@ -1011,7 +1011,7 @@ Tensor mul(const Argument& x, const Argument& y);
 /// class itself counts as 0. `x` is [batch, classes] or [classes], `target` holds i64 class indices, and `p` is 1 or 2.
 /// `weight` has one factor for each class; that of the target class multiplies the loss. `reduction` is 'mean', 'sum'
 /// or 'none', which returns the loss of each example.
-Tensor multi_margin_loss(const Argument& x, const Argument& target, int64_t p = 1, double margin = 1.0, const Argument& weight = Argument(), const std::string& reduction = "mean");
+Tensor multi_margin_loss(const Argument& x, const Argument& target, Dim p = 1, double margin = 1.0, const Argument& weight = Argument(), const std::string& reduction = "mean");
 
 /// Computes the sum of max(0, 1 - x[i] + x[j]) over all pairs of a target class i and another class j
 /// that is not a target, divided by the number of classes. `x` is [batch, classes] or [classes]; `target`, of the same
@@ -1046,7 +1046,7 @@ Tensor nansum(const Argument& x, OptionalInts dim = kNone, bool keepdim = false,
 /// Returns a view of `length` consecutive elements of `x` from `start` along `dim`. A negative `start`
 /// counts from the end. Raises IndexError if `start` is out of range and ValueError if the elements
 /// extend past the end.
-Tensor narrow(const Argument& x, int64_t dim, int64_t start, int64_t length);
+Tensor narrow(const Argument& x, int64_t dim, Dim start, Dim length);
 
 /// Computes the cumulative distribution function of the standard normal distribution at `x`, elementwise,
 /// with full accuracy in both tails. Integers are promoted to float.
@@ -1061,7 +1061,7 @@ Tensor neg(const Argument& x);
 /// Computes the negative log likelihood: -x at the target class, where `x` holds logarithms of
 /// probabilities, such as log_softmax returns. The arguments are those of `cross_entropy`; `target` must hold class
 /// indices.
-Tensor nll_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, const std::string& reduction = "mean");
+Tensor nll_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), Dim ignore_index = -100, const std::string& reduction = "mean");
 
 /// Returns the indices of the nonzero elements of `x` in row-major order, as an i64 matrix with a row for
 /// each element and a column for each dimension of `x`.
@@ -1079,7 +1079,7 @@ Tensor normalize(const Argument& x, double p = 2.0, int64_t dim = 1, double eps 
 /// Returns an i64 tensor with the dimensions of `x` and a new last dimension of size `num_classes`, which
 /// is 1 at the class given by the element of `x` and 0 elsewhere. Raises IndexError for a class that is negative or too
 /// large.
-Tensor one_hot(const Argument& x, int64_t num_classes);
+Tensor one_hot(const Argument& x, Dim num_classes);
 
 /// Returns a tensor of shape `size` filled with ones. `dtype` defaults to the default float dtype.
 Tensor ones(Ints size, std::optional<Dtype> dtype = std::nullopt);
@@ -1109,11 +1109,11 @@ Tensor permute(const Argument& x, Ints dims);
 
 /// Rearranges `x` [..., channels * r * r, height, width] into [..., channels, height * r, width * r],
 /// where r is `upscale_factor`.
-Tensor pixel_shuffle(const Argument& x, int64_t upscale_factor);
+Tensor pixel_shuffle(const Argument& x, Dim upscale_factor);
 
 /// Rearranges `x` [..., channels, height * r, width * r] into [..., channels * r * r, height, width],
 /// where r is `downscale_factor`. It is the inverse of `pixel_shuffle`.
-Tensor pixel_unshuffle(const Argument& x, int64_t downscale_factor);
+Tensor pixel_unshuffle(const Argument& x, Dim downscale_factor);
 
 /// Computes the negative log likelihood of counts `target` under a Poisson distribution:
 /// exp(x) - target * x, where `x` is the logarithm of the rate, or, without `log_input`, x - target * log(x + eps),
@@ -1176,14 +1176,14 @@ Tensor random_gumbel_softmax(const Argument& state, const Argument& logits, doub
 /// element as in random_bits, a sample is `low` plus the high 64 bits of (high - low) * (w0 * 2^32 + w1).
 /// The probability of each integer is within 2^-64 of uniform. Raises ValueError if low >= high or if
 /// `dtype` cannot represent the whole range.
-Tensor random_integers(const Argument& state, Ints size, int64_t low, int64_t high, std::optional<Dtype> dtype = std::nullopt);
+Tensor random_integers(const Argument& state, Ints size, Dim low, Dim high, std::optional<Dtype> dtype = std::nullopt);
 
 /// Samples `num_samples` i64 category indices from each row of `p`, with probabilities proportional to its
 /// elements. `p` is a floating-point vector or matrix of finite, nonnegative weights, which need not sum to
 /// 1. Without `replacement`, an index is sampled at most once in a row. Each sample multiplies the f64
 /// number of random_uniform for its element by the sum of the remaining weights. Raises ValueError if a
 /// weight is invalid or a row has too few positive weights.
-Tensor random_multinomial(const Argument& state, const Argument& p, int64_t num_samples, bool replacement = false);
+Tensor random_multinomial(const Argument& state, const Argument& p, Dim num_samples, bool replacement = false);
 
 /// Samples from the normal distribution with mean 0 and variance 1 by the Box-Muller transform sqrt(-2
 /// log(u)) * cos(2 pi v). `dtype` is floating-point and defaults to the default float dtype. With the words
@@ -1194,7 +1194,7 @@ Tensor random_normal(const Argument& state, Ints size, std::optional<Dtype> dtyp
 
 /// Returns a random permutation of the integers from 0 to n - 1 as an i64 vector. It is the order that
 /// sorts the numbers of random_bits for the same `state`.
-Tensor random_permutation(const Argument& state, int64_t n);
+Tensor random_permutation(const Argument& state, Dim n);
 
 /// Returns `x` where it is not negative, and elsewhere `x` times a slope sampled from the uniform
 /// distribution on [lower, upper). `x` must be a floating-point tensor.
@@ -1224,11 +1224,11 @@ Tensor repeat(const Argument& x, Ints repeats);
 
 /// Returns `x` with each element repeated `repeats` times in a row along `dim`, as a copy. Without `dim`,
 /// `x` is flattened first.
-Tensor repeat_interleave(const Argument& x, int64_t repeats, std::optional<int64_t> dim = std::nullopt);
+Tensor repeat_interleave(const Argument& x, Dim repeats, std::optional<int64_t> dim = std::nullopt);
 
 /// Returns `x` resized to `size` elements along `dim`, with the interpolation `mode` and `align_corners`
 /// of `interpolate`. `scale` is the ratio of the new size to the old; by default it is computed from the sizes.
-Tensor resample(const Argument& x, int64_t dim, int64_t size, const std::string& mode = "nearest", bool align_corners = false, std::optional<double> scale = std::nullopt);
+Tensor resample(const Argument& x, int64_t dim, Dim size, const std::string& mode = "nearest", bool align_corners = false, std::optional<double> scale = std::nullopt);
 
 /// Returns the elements of `x` in row-major order with the shape `shape`. One size may be -1 and is
 /// then inferred. The result is a view if the strides of `x` allow it and a copy otherwise. Raises
@@ -1247,7 +1247,7 @@ Tensor roll(const Argument& x, Ints shifts, OptionalInts dims = kNone);
 
 /// Returns `x` with its elements moved by `shift` along `dim`. Elements moved past the end reappear at
 /// the start, and vice versa.
-Tensor roll_one(const Argument& x, int64_t shift, int64_t dim);
+Tensor roll_one(const Argument& x, Dim shift, int64_t dim);
 
 /// Rounds `x` to the nearest integer, with ties to even, elementwise. The dtype does not
 /// change.
@@ -1315,7 +1315,7 @@ Tensor searchsorted(const Argument& sorted_sequence, const Argument& values, boo
 
 /// Returns a view of `x` at position `index` along `dim`, with that dimension removed. A negative
 /// `index` counts from the end. Raises IndexError if `index` is out of range.
-Tensor select(const Argument& x, int64_t dim, int64_t index);
+Tensor select(const Argument& x, int64_t dim, Dim index);
 
 /// Computes the scaled exponential linear unit scale * elu(x, alpha), elementwise, with
 /// alpha = 1.6732632423543772 and scale = 1.0507009873554805. These constants preserve mean
@@ -1325,7 +1325,7 @@ Tensor selu(const Argument& x);
 /// Returns `x` with the part given by the shape of `part`, `stride` and `offset`, as in strided_part,
 /// replaced by `part`. Raises TypeError if the dtypes differ, and ValueError if the part overlaps itself or
 /// is not inside `x`.
-Tensor set_strided_part(const Argument& x, const Argument& part, Ints stride, int64_t offset = 0);
+Tensor set_strided_part(const Argument& x, const Argument& part, Ints stride, Dim offset = 0);
 
 /// Computes the logistic function 1 / (1 + exp(-x)), elementwise. Integers are promoted to
 /// float.
@@ -1346,7 +1346,7 @@ Tensor sinh(const Argument& x);
 /// Returns a view of every `step`-th element of `x` from `start` up to but not including `end` along
 /// `dim`. Negative bounds count from the end, and bounds out of range are clamped, as for slices in
 /// Python. Raises ValueError if `step` is not positive.
-Tensor slice(const Argument& x, int64_t dim = 0, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt, int64_t step = 1);
+Tensor slice(const Argument& x, int64_t dim = 0, std::optional<Dim> start = std::nullopt, std::optional<Dim> end = std::nullopt, Dim step = 1);
 
 /// Computes d ** 2 / (2 * beta) where d = |x - target| is below `beta`, and d - beta / 2 elsewhere. `x`
 /// and `target` broadcast, and `beta` must not be negative; with beta = 0 this is `l1_loss`. `reduction` is 'mean',
@@ -1424,7 +1424,7 @@ Tensor std(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, do
 /// Returns the part of `x` with the given `size`, `stride` and `offset`, counted in elements as if `x` were
 /// contiguous. The result is a view if `x` is contiguous. Parts may overlap themselves. Raises ValueError
 /// if the part is not inside `x`.
-Tensor strided_part(const Argument& x, Ints size, Ints stride, int64_t offset = 0);
+Tensor strided_part(const Argument& x, Ints size, Ints stride, Dim offset = 0);
 
 /// Returns x - y, elementwise, with broadcasting and type promotion. Integers wrap on overflow. Bools are
 /// not supported.
@@ -1436,10 +1436,10 @@ Tensor sub(const Argument& x, const Argument& y);
 Tensor sum(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
 
 /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-Tensor swapaxes(const Argument& x, int64_t dim0, int64_t dim1);
+Tensor swapaxes(const Argument& x, Dim dim0, Dim dim1);
 
 /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-Tensor swapdims(const Argument& x, int64_t dim0, int64_t dim1);
+Tensor swapdims(const Argument& x, Dim dim0, Dim dim1);
 
 /// Returns the elements of `x` at the positions `indices`, an i64 tensor, along `dim`. `x` and `indices`
 /// have the same number of dimensions, and those other than `dim` broadcast. Without `dim`, both are flattened first.
@@ -1483,22 +1483,22 @@ struct TopkResult {
 /// and their i64 indices as `indices`. They are always sorted, best first; of equal elements the first ones
 /// are chosen. NaN counts as larger than every number. Raises ValueError if `k` is negative or exceeds the
 /// size of `dim`.
-TopkResult topk(const Argument& x, int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true);
+TopkResult topk(const Argument& x, Dim k, int64_t dim = -1, bool largest = true, bool sorted = true);
 
 /// Returns the sum of the diagonal elements of the matrix `x`.
 Tensor trace(const Argument& x);
 
 /// Returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-Tensor transpose(const Argument& x, int64_t dim0, int64_t dim1);
+Tensor transpose(const Argument& x, Dim dim0, Dim dim1);
 
 /// Returns the lower triangle of the matrices in the last two dimensions of `x`, with zeros above the
 /// diagonal `diagonal`: 0 is the main diagonal, positive ones are above it.
-Tensor tril(const Argument& x, int64_t diagonal = 0);
+Tensor tril(const Argument& x, Dim diagonal = 0);
 
 /// Returns the row and column indices of the lower triangle of a `row` by `col`
 /// matrix, in row-major order, as an i64 tensor with two rows. The triangle includes
 /// the diagonal `offset`: 0 is the main diagonal, and positive offsets are above it.
-Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0);
+Tensor tril_indices(Dim row, Dim col, Dim offset = 0);
 
 /// Computes max(0, margin + d(anchor, positive) - d(anchor, negative)), where d is `pairwise_distance`
 /// with `p` and `eps`. With `swap`, d(positive, negative) replaces d(anchor, negative) where it is smaller. `reduction`
@@ -1507,12 +1507,12 @@ Tensor triplet_margin_loss(const Argument& anchor, const Argument& positive, con
 
 /// Returns the upper triangle of the matrices in the last two dimensions of `x`, with zeros below the
 /// diagonal `diagonal`: 0 is the main diagonal, positive ones are above it.
-Tensor triu(const Argument& x, int64_t diagonal = 0);
+Tensor triu(const Argument& x, Dim diagonal = 0);
 
 /// Returns the row and column indices of the upper triangle of a `row` by `col`
 /// matrix, in row-major order, as an i64 tensor with two rows. The triangle includes
 /// the diagonal `offset`: 0 is the main diagonal, and positive offsets are above it.
-Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0);
+Tensor triu_indices(Dim row, Dim col, Dim offset = 0);
 
 /// Rounds `x` towards zero to an integer, elementwise. The dtype does not change.
 Tensor trunc(const Argument& x);

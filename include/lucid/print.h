@@ -47,4 +47,11 @@ struct std::formatter<lucid::Tensor> : std::formatter<std::string> {
     return std::formatter<std::string>::format(tensor.to_string(), context);
   }
 };
+template <>
+struct std::formatter<lucid::Dim> : std::formatter<int64_t> {
+  template <typename Context>
+  auto format(lucid::Dim size, Context& context) const {
+    return std::formatter<int64_t>::format(size, context);
+  }
+};
 #endif

@@ -101,7 +101,7 @@ class TensorMethods {
   /// Computes `binary_cross_entropy` of sigmoid(x), without overflow.
   Tensor binary_cross_entropy_with_logits(const Argument& target, const Argument& weight = Argument(), const Argument& pos_weight = Argument(), const std::string& reduction = "mean") const;
   /// Counts the occurrences of each value in `x`, a vector of nonnegative integers.
-  Tensor bincount(const Argument& weights = Argument(), int64_t minlength = 0) const;
+  Tensor bincount(const Argument& weights = Argument(), Dim minlength = 0) const;
   /// Computes the bitwise and of `x` and `y`, elementwise, with broadcasting.
   Tensor bitwise_and(const Argument& y) const;
   Tensor& bitwise_and_(const Argument& y);
@@ -138,9 +138,9 @@ class TensorMethods {
   Tensor& celu_(double alpha = 1.0);
   /// Divides the channels (dimension 1) of `x` into `groups` groups and interleaves them: the first channel of each
   /// group, then the second of each, and so on.
-  Tensor channel_shuffle(int64_t groups) const;
+  Tensor channel_shuffle(Dim groups) const;
   /// Splits `x` along `dim` into at most `chunks` parts of equal size, the last of which may be smaller.
-  std::vector<Tensor> chunk(int64_t chunks, int64_t dim = 0) const;
+  std::vector<Tensor> chunk(Dim chunks, int64_t dim = 0) const;
   /// Clamps `x` to [min, max], elementwise, with broadcasting and type promotion.
   Tensor clamp(const Argument& min = Argument(), const Argument& max = Argument()) const;
   Tensor& clamp_(const Argument& min = Argument(), const Argument& max = Argument());
@@ -166,11 +166,11 @@ class TensorMethods {
   /// Counts the nonzero elements of `x` over the dimensions `dim`, or over all dimensions by default.
   Tensor count_nonzero(OptionalInts dim = kNone) const;
   /// Computes -log(softmax(x)) at the target class.
-  Tensor cross_entropy(const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, const std::string& reduction = "mean", double label_smoothing = 0.0) const;
+  Tensor cross_entropy(const Argument& target, const Argument& weight = Argument(), Dim ignore_index = -100, const std::string& reduction = "mean", double label_smoothing = 0.0) const;
   /// Computes the connectionist temporal classification loss: minus the logarithm of the probability of the target
   /// sequence, summed over all alignments, where an alignment yields its target when repetitions are merged and blanks
   /// removed.
-  Tensor ctc_loss(const Argument& targets, const Argument& input_lengths, const Argument& target_lengths, int64_t blank = 0, const std::string& reduction = "mean", bool zero_infinity = false) const;
+  Tensor ctc_loss(const Argument& targets, const Argument& input_lengths, const Argument& target_lengths, Dim blank = 0, const std::string& reduction = "mean", bool zero_infinity = false) const;
   /// Returns the cumulative product of `x` along `dim`.
   Tensor cumprod(int64_t dim, std::optional<Dtype> dtype = std::nullopt) const;
   Tensor& cumprod_(int64_t dim, std::optional<Dtype> dtype = std::nullopt);
@@ -179,11 +179,11 @@ class TensorMethods {
   Tensor& cumsum_(int64_t dim, std::optional<Dtype> dtype = std::nullopt);
   /// Returns the diagonal `diagonal` of a matrix as a vector, or a square matrix with the vector `x` on that diagonal
   /// and zeros elsewhere. 0 is the main diagonal, positive ones are above it.
-  Tensor diag(int64_t diagonal = 0) const;
+  Tensor diag(Dim diagonal = 0) const;
   /// Returns a view of the diagonal of `x` over the dimensions `dim1` and `dim2`, as the last dimension of the result.
-  Tensor diagonal(int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const;
+  Tensor diagonal(Dim offset = 0, Dim dim1 = 0, Dim dim2 = 1) const;
   /// Returns the `n`-th forward difference of `x` along `dim`: x[i + 1] - x[i], applied `n` times.
-  Tensor diff(int64_t n = 1, int64_t dim = -1) const;
+  Tensor diff(Dim n = 1, int64_t dim = -1) const;
   /// Returns x / y, elementwise, with broadcasting and type promotion.
   Tensor div(const Argument& y) const;
   Tensor& div_(const Argument& y);
@@ -193,10 +193,10 @@ class TensorMethods {
   Tensor elu(double alpha = 1.0) const;
   Tensor& elu_(double alpha = 1.0);
   /// Returns the rows of the matrix `weight` at `indices`, an i64 tensor of any shape.
-  Tensor embedding(const Argument& indices, std::optional<int64_t> padding_idx = std::nullopt) const;
+  Tensor embedding(const Argument& indices, std::optional<Dim> padding_idx = std::nullopt) const;
   /// Computes the sum, mean or maximum (`mode`: "sum", "mean" or "max") of the rows of `weight` that each bag of
   /// `indices` selects.
-  Tensor embedding_bag(const Argument& indices, const Argument& offsets = Argument(), const Argument& per_sample_weights = Argument(), const std::string& mode = "mean", bool include_last_offset = false, std::optional<int64_t> padding_idx = std::nullopt) const;
+  Tensor embedding_bag(const Argument& indices, const Argument& offsets = Argument(), const Argument& per_sample_weights = Argument(), const std::string& mode = "mean", bool include_last_offset = false, std::optional<Dim> padding_idx = std::nullopt) const;
   /// Returns x == y, elementwise, as a bool tensor, with broadcasting.
   Tensor eq(const Argument& y) const;
   Tensor& eq_(const Argument& y);
@@ -249,7 +249,7 @@ class TensorMethods {
   Tensor grid_sample(const Argument& grid, const std::string& mode = "bilinear", const std::string& padding_mode = "zeros", bool align_corners = false) const;
   /// Normalizes `x` to mean 0 and variance 1 over each group of adjacent channels (dimension 1) and all later
   /// dimensions, then multiplies by `weight` and adds `bias`, which have one element for each channel.
-  Tensor group_norm(int64_t num_groups, const Argument& weight = Argument(), const Argument& bias = Argument(), double eps = 1e-05) const;
+  Tensor group_norm(Dim num_groups, const Argument& weight = Argument(), const Argument& bias = Argument(), double eps = 1e-05) const;
   /// Returns x > y, elementwise, as a bool tensor, with broadcasting.
   Tensor gt(const Argument& y) const;
   Tensor& gt_(const Argument& y);
@@ -268,7 +268,7 @@ class TensorMethods {
   /// Computes `x` where `target` is 1, and max(0, margin - x) where it is -1.
   Tensor hinge_embedding_loss(const Argument& target, double margin = 1.0, const std::string& reduction = "mean") const;
   /// Counts the elements of `x` in `bins` intervals of equal width between `min` and `max`.
-  Tensor histc(int64_t bins = 100, double min = 0.0, double max = 0.0) const;
+  Tensor histc(Dim bins = 100, double min = 0.0, double max = 0.0) const;
   /// Computes d ** 2 / 2 where d = |x - target| is below `delta`, and delta * (d - delta / 2) elsewhere.
   Tensor huber_loss(const Argument& target, const std::string& reduction = "mean", double delta = 1.0) const;
   /// Returns `x` with the slices of `source` along `dim` added at the positions in `index`, an i64 vector.
@@ -302,7 +302,7 @@ class TensorMethods {
   Tensor kron(const Argument& y) const;
   /// Returns the `k`-th smallest element of `x` along `dim`, counted from 1, as `values` and its i64 index as
   /// `indices`.
-  KthvalueResult kthvalue(int64_t k, int64_t dim = -1, bool keepdim = false) const;
+  KthvalueResult kthvalue(Dim k, int64_t dim = -1, bool keepdim = false) const;
   /// Computes the absolute error |x - target|.
   Tensor l1_loss(const Argument& target, const std::string& reduction = "mean") const;
   /// Normalizes `x` to mean 0 and variance 1 over its last dimensions, whose sizes are `normalized_shape`, then
@@ -322,7 +322,7 @@ class TensorMethods {
   Tensor linear(const Argument& weight, const Argument& bias = Argument()) const;
   /// Divides `x` by (k + alpha * m) ** beta, where m is the mean of the squares over `size` neighboring channels
   /// (dimension 1).
-  Tensor local_response_norm(int64_t size, double alpha = 0.0001, double beta = 0.75, double k = 1.0) const;
+  Tensor local_response_norm(Dim size, double alpha = 0.0001, double beta = 0.75, double k = 1.0) const;
   /// Computes the natural logarithm of `x`, elementwise.
   Tensor log() const;
   Tensor& log_();
@@ -399,7 +399,7 @@ class TensorMethods {
   Tensor& mul_(const Argument& y);
   /// Computes the mean over the classes of max(0, margin - x[target] + x[class]) ** p, where the target class itself
   /// counts as 0.
-  Tensor multi_margin_loss(const Argument& target, int64_t p = 1, double margin = 1.0, const Argument& weight = Argument(), const std::string& reduction = "mean") const;
+  Tensor multi_margin_loss(const Argument& target, Dim p = 1, double margin = 1.0, const Argument& weight = Argument(), const std::string& reduction = "mean") const;
   /// Computes the sum of max(0, 1 - x[i] + x[j]) over all pairs of a target class i and another class j that is not a
   /// target, divided by the number of classes.
   Tensor multilabel_margin_loss(const Argument& target, const std::string& reduction = "mean") const;
@@ -418,7 +418,7 @@ class TensorMethods {
   /// default.
   Tensor nansum(OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt) const;
   /// Returns a view of `length` consecutive elements of `x` from `start` along `dim`.
-  Tensor narrow(int64_t dim, int64_t start, int64_t length) const;
+  Tensor narrow(int64_t dim, Dim start, Dim length) const;
   /// Computes the cumulative distribution function of the standard normal distribution at `x`, elementwise, with full
   /// accuracy in both tails.
   Tensor ndtr() const;
@@ -431,7 +431,7 @@ class TensorMethods {
   Tensor& neg_();
   /// Computes the negative log likelihood: -x at the target class, where `x` holds logarithms of probabilities, such as
   /// log_softmax returns.
-  Tensor nll_loss(const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, const std::string& reduction = "mean") const;
+  Tensor nll_loss(const Argument& target, const Argument& weight = Argument(), Dim ignore_index = -100, const std::string& reduction = "mean") const;
   /// Returns the indices of the nonzero elements of `x` in row-major order, as an i64 matrix with a row for each
   /// element and a column for each dimension of `x`.
   Tensor nonzero() const;
@@ -442,7 +442,7 @@ class TensorMethods {
   Tensor normalize(double p = 2.0, int64_t dim = 1, double eps = 1e-12) const;
   /// Returns an i64 tensor with the dimensions of `x` and a new last dimension of size `num_classes`, which is 1 at the
   /// class given by the element of `x` and 0 elsewhere.
-  Tensor one_hot(int64_t num_classes) const;
+  Tensor one_hot(Dim num_classes) const;
   /// Computes the outer product of the vectors `x` and `y`: a matrix of the products of each element of `x` with each
   /// element of `y`.
   Tensor outer(const Argument& y) const;
@@ -455,10 +455,10 @@ class TensorMethods {
   Tensor permute(Ints dims) const;
   /// Rearranges `x` [..., channels * r * r, height, width] into [..., channels, height * r, width * r], where r is
   /// `upscale_factor`.
-  Tensor pixel_shuffle(int64_t upscale_factor) const;
+  Tensor pixel_shuffle(Dim upscale_factor) const;
   /// Rearranges `x` [..., channels, height * r, width * r] into [..., channels * r * r, height, width], where r is
   /// `downscale_factor`.
-  Tensor pixel_unshuffle(int64_t downscale_factor) const;
+  Tensor pixel_unshuffle(Dim downscale_factor) const;
   /// Computes the negative log likelihood of counts `target` under a Poisson distribution: exp(x) - target * x, where
   /// `x` is the logarithm of the rate, or, without `log_input`, x - target * log(x + eps), where `x` is the rate.
   Tensor poisson_nll_loss(const Argument& target, bool log_input = true, bool full = false, double eps = 1e-08, const std::string& reduction = "mean") const;
@@ -484,7 +484,7 @@ class TensorMethods {
   /// Returns `x` repeated `repeats` times along each dimension, as a copy.
   Tensor repeat(Ints repeats) const;
   /// Returns `x` with each element repeated `repeats` times in a row along `dim`, as a copy.
-  Tensor repeat_interleave(int64_t repeats, std::optional<int64_t> dim = std::nullopt) const;
+  Tensor repeat_interleave(Dim repeats, std::optional<int64_t> dim = std::nullopt) const;
   /// Returns the elements of `x` in row-major order with the shape `shape`.
   Tensor reshape(Ints shape) const;
   /// Divides `x` by the root mean square over its last dimensions, whose sizes are `normalized_shape`, and multiplies
@@ -520,14 +520,14 @@ class TensorMethods {
   /// sorted.
   Tensor searchsorted(const Argument& values, bool right = false) const;
   /// Returns a view of `x` at position `index` along `dim`, with that dimension removed.
-  Tensor select(int64_t dim, int64_t index) const;
+  Tensor select(int64_t dim, Dim index) const;
   /// Computes the scaled exponential linear unit scale * elu(x, alpha), elementwise, with alpha = 1.6732632423543772
   /// and scale = 1.0507009873554805.
   Tensor selu() const;
   Tensor& selu_();
   /// Returns `x` with the part given by the shape of `part`, `stride` and `offset`, as in strided_part, replaced by
   /// `part`.
-  Tensor set_strided_part(const Argument& part, Ints stride, int64_t offset = 0) const;
+  Tensor set_strided_part(const Argument& part, Ints stride, Dim offset = 0) const;
   /// Computes the logistic function 1 / (1 + exp(-x)), elementwise.
   Tensor sigmoid() const;
   Tensor& sigmoid_();
@@ -544,7 +544,7 @@ class TensorMethods {
   Tensor sinh() const;
   Tensor& sinh_();
   /// Returns a view of every `step`-th element of `x` from `start` up to but not including `end` along `dim`.
-  Tensor slice(int64_t dim = 0, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt, int64_t step = 1) const;
+  Tensor slice(int64_t dim = 0, std::optional<Dim> start = std::nullopt, std::optional<Dim> end = std::nullopt, Dim step = 1) const;
   /// Computes d ** 2 / (2 * beta) where d = |x - target| is below `beta`, and d - beta / 2 elsewhere.
   Tensor smooth_l1_loss(const Argument& target, const std::string& reduction = "mean", double beta = 1.0) const;
   /// Computes log(1 + exp(-target * x)) without overflow, for targets 1 and -1.
@@ -583,18 +583,18 @@ class TensorMethods {
   Tensor std(OptionalInts dim = kNone, bool keepdim = false, double correction = 1.0) const;
   /// Returns the part of `x` with the given `size`, `stride` and `offset`, counted in elements as if `x` were
   /// contiguous.
-  Tensor strided_part(Ints size, Ints stride, int64_t offset = 0) const;
+  Tensor strided_part(Ints size, Ints stride, Dim offset = 0) const;
   /// Returns x - y, elementwise, with broadcasting and type promotion.
   Tensor sub(const Argument& y) const;
   Tensor& sub_(const Argument& y);
   /// Returns the sum of `x` over the dimensions `dim`, or over all dimensions by default.
   Tensor sum(OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt) const;
   /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-  Tensor swapaxes(int64_t dim0, int64_t dim1) const;
-  Tensor& swapaxes_(int64_t dim0, int64_t dim1);
+  Tensor swapaxes(Dim dim0, Dim dim1) const;
+  Tensor& swapaxes_(Dim dim0, Dim dim1);
   /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-  Tensor swapdims(int64_t dim0, int64_t dim1) const;
-  Tensor& swapdims_(int64_t dim0, int64_t dim1);
+  Tensor swapdims(Dim dim0, Dim dim1) const;
+  Tensor& swapdims_(Dim dim0, Dim dim1);
   /// Returns the elements of `x` at the positions `indices`, an i64 tensor, along `dim`.
   Tensor take_along_dim(const Argument& indices, std::optional<int64_t> dim = std::nullopt) const;
   /// Computes the tangent of `x`, in radians, elementwise.
@@ -617,23 +617,23 @@ class TensorMethods {
   Tensor tile(Ints dims) const;
   /// Returns the `k` largest elements of `x` along `dim`, or the smallest if `largest` is false, as `values` and their
   /// i64 indices as `indices`.
-  TopkResult topk(int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true) const;
+  TopkResult topk(Dim k, int64_t dim = -1, bool largest = true, bool sorted = true) const;
   /// Returns the sum of the diagonal elements of the matrix `x`.
   Tensor trace() const;
   /// Returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-  Tensor transpose(int64_t dim0, int64_t dim1) const;
-  Tensor& transpose_(int64_t dim0, int64_t dim1);
+  Tensor transpose(Dim dim0, Dim dim1) const;
+  Tensor& transpose_(Dim dim0, Dim dim1);
   /// Returns the lower triangle of the matrices in the last two dimensions of `x`, with zeros above the diagonal
   /// `diagonal`: 0 is the main diagonal, positive ones are above it.
-  Tensor tril(int64_t diagonal = 0) const;
-  Tensor& tril_(int64_t diagonal = 0);
+  Tensor tril(Dim diagonal = 0) const;
+  Tensor& tril_(Dim diagonal = 0);
   /// Computes max(0, margin + d(anchor, positive) - d(anchor, negative)), where d is `pairwise_distance` with `p` and
   /// `eps`.
   Tensor triplet_margin_loss(const Argument& positive, const Argument& negative, double margin = 1.0, double p = 2.0, double eps = 1e-06, bool swap = false, const std::string& reduction = "mean") const;
   /// Returns the upper triangle of the matrices in the last two dimensions of `x`, with zeros below the diagonal
   /// `diagonal`: 0 is the main diagonal, positive ones are above it.
-  Tensor triu(int64_t diagonal = 0) const;
-  Tensor& triu_(int64_t diagonal = 0);
+  Tensor triu(Dim diagonal = 0) const;
+  Tensor& triu_(Dim diagonal = 0);
   /// Rounds `x` towards zero to an integer, elementwise.
   Tensor trunc() const;
   Tensor& trunc_();

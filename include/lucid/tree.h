@@ -30,19 +30,25 @@ class Tree {
   struct Item;
   class Dict;
 
-  Tree() = default;
-  Tree(bool value) : value_(value) {}                                 // NOLINT
-  Tree(int value) : value_(int64_t{value}) {}                         // NOLINT
-  Tree(int64_t value) : value_(value) {}                              // NOLINT
-  Tree(double value) : value_(value) {}                               // NOLINT
-  Tree(const char* value) : value_(std::string(value)) {}             // NOLINT
-  Tree(std::string value) : value_(std::move(value)) {}               // NOLINT
-  Tree(Tensor value) : value_(std::move(value)) {}                    // NOLINT
-  Tree(List items) : value_(std::move(items)) {}                      // NOLINT
-  Tree(Tuple items) : value_(std::move(items)) {}                     // NOLINT
-  Tree(Dict items);                                                   // NOLINT
-  Tree(const std::vector<std::pair<std::string, Tensor>>& tensors);   // NOLINT
-  Tree(std::shared_ptr<Foreign> value) : value_(std::move(value)) {}  // NOLINT
+  // Constructors and copies are not inline: those of a variant take long to compile.
+  Tree() noexcept;
+  Tree(const Tree& other);
+  Tree(Tree&& other) noexcept;
+  Tree& operator=(const Tree& other);
+  Tree& operator=(Tree&& other) noexcept;
+  ~Tree();
+  Tree(bool value);                                                  // NOLINT
+  Tree(int value);                                                   // NOLINT
+  Tree(int64_t value);                                               // NOLINT
+  Tree(double value);                                                // NOLINT
+  Tree(const char* value);                                           // NOLINT
+  Tree(std::string value);                                           // NOLINT
+  Tree(Tensor value);                                                // NOLINT
+  Tree(List items);                                                  // NOLINT
+  Tree(Tuple items);                                                 // NOLINT
+  Tree(Dict items);                                                  // NOLINT
+  Tree(const std::vector<std::pair<std::string, Tensor>>& tensors);  // NOLINT
+  Tree(std::shared_ptr<Foreign> value);                              // NOLINT
 
   bool is_none() const { return std::holds_alternative<std::monostate>(value_); }
   /// The value, or null if the tree has another type. For dicts use dict_or_null().

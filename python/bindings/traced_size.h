@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "base/dim.h"
 #include "bindings/errors.h"
+#include "lucid/dim.h"
 
 namespace lucid::python {
 

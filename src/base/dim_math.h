@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/dim.h"
+#include "lucid/dim.h"
 
 namespace lucid {
 

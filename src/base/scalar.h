@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/dim.h"
 #include "base/dtype.h"
+#include "lucid/dim.h"
 
 namespace lucid {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "base/dim.h"
 #include "base/polynomial.h"
+#include "lucid/dim.h"
 
 namespace lucid {
 

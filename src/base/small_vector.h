@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/dim.h"
+#include "lucid/dim.h"
 
 namespace lucid {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <variant>
 
-#include "base/dim.h"
 #include "base/dtype.h"
+#include "lucid/dim.h"
 
 namespace lucid {
 

@@ -34,9 +34,9 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
     /// The recording describes the call, but there is no plan: it is being made, or cannot be made.
     bool is_pending = false;
   };
-  /// The plan for a call with these handles, arguments first. If new steps have to be written for it, and that takes
-  /// longer than a short while, the compile thread makes it, unless the caller waits.
-  Answer plan_for(std::span<TensorImpl* const> handles, bool waits);
+  /// The plan for a call with these handles, arguments first, and these sizes that it is given. If new steps have to be
+  /// written for it, and that takes longer than a short while, the compile thread makes it, unless the caller waits.
+  Answer plan_for(std::span<TensorImpl* const> handles, std::span<const Dim> given, bool waits);
 
   const CallTemplate& source() const { return *source_; }
   const SizeTrace& trace() const { return source_->record.sizes->trace; }

@@ -271,7 +271,7 @@ bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const
   if (call_.written.empty()) {
     if (!shares_as_recorded(all)) return false;
     if (!family_) return true;
-    PlanFamily::Answer answer = family_->plan_for(all, waits_);
+    PlanFamily::Answer answer = family_->plan_for(all, found.sizes, waits_);
     found.sized = std::move(answer.plan);
     found.is_pending = answer.is_pending;
     return static_cast<bool>(found.sized);

@@ -53,6 +53,24 @@ bool may_run_twice(const TracingContext& context) {
          std::ranges::none_of(trace.cells, [](const TracedCell& cell) { return cell.outside && cell.version > 0; });
 }
 
+std::vector<uint32_t> renumber_operands(TracingContext& context, const std::function<bool(uint32_t)>& varies) {
+  std::vector<uint32_t> numbers;
+  for (Event& event : *context.trace().events) {
+    for (TracedOperand& operand : event.operands) {
+      const uint32_t number = operand.number ? operand.number->traced() : 0;
+      if (number == 0) continue;
+      if (!varies(number)) {
+        operand.number = operand.number->with_trace(0);
+        continue;
+      }
+      auto found = std::ranges::find(numbers, number);
+      if (found == numbers.end()) found = numbers.insert(numbers.end(), number);
+      operand.number = operand.number->with_trace(static_cast<uint32_t>(found - numbers.begin()) + 1);
+    }
+  }
+  return numbers;
+}
+
 std::optional<std::vector<uint32_t>> number_operands(TracingContext& context, std::span<const TensorRef> results,
                                                      TracingContext& traced, std::span<const TensorRef> traced_results,
                                                      std::span<const uint32_t> read) {
@@ -62,18 +80,7 @@ std::optional<std::vector<uint32_t>> number_operands(TracingContext& context, st
   };
   if (!std::ranges::equal(results, traced_results, same_view)) return std::nullopt;
   if (!is_same(context.trace(), traced.trace())) return std::nullopt;
-  std::vector<uint32_t> numbers;
-  for (Event& event : *traced.trace().events) {
-    for (TracedOperand& operand : event.operands) {
-      const uint32_t number = operand.number ? operand.number->traced() : 0;
-      if (number == 0) continue;
-      const bool is_read = std::ranges::find(read, number) != read.end();
-      auto found = std::ranges::find(numbers, number);
-      if (found == numbers.end() && !is_read) found = numbers.insert(numbers.end(), number);
-      *operand.number = operand.number->with_trace(is_read ? 0 : static_cast<uint32_t>(found - numbers.begin()) + 1);
-    }
-  }
-  return numbers;
+  return renumber_operands(traced, [&](uint32_t number) { return std::ranges::find(read, number) == read.end(); });
 }
 
 }  // namespace lucid::jit

@@ -18,9 +18,16 @@ TensorRef TracedSizes::add(const TensorImpl& tensor, size_t argument, std::span<
   return traced;
 }
 
-std::vector<int64_t> TracedSizes::sizes_in(std::span<TensorImpl* const> arguments) const {
+Dim TracedSizes::add_given(Dim size, size_t index) {
+  if (!SizeTrace::is_traceable(size.unnoted())) return size;
+  symbols.push_back({kGiven, index});
+  return trace.add_symbol(size.unnoted());
+}
+
+std::vector<int64_t> TracedSizes::sizes_in(std::span<TensorImpl* const> arguments, std::span<const Dim> given) const {
   std::vector<int64_t> sizes;
-  for (const Symbol& symbol : symbols) sizes.push_back(arguments[symbol.argument]->sizes()[symbol.dim].unnoted());
+  for (const auto& [argument, dim] : symbols)
+    sizes.push_back((argument == kGiven ? given[dim] : arguments[argument]->sizes()[dim]).unnoted());
   return sizes;
 }
 

@@ -24,10 +24,7 @@ constexpr size_t kMaxGuards = 256;
 constexpr int64_t kMaxGuarded = 64;
 
 /// Serial number of a recording in this process. Cells that a recording creates are marked with it.
-uint64_t next_serial() {
-  static std::atomic<uint64_t> next = 1;
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
+uint64_t next_serial() { return uint64_t{recordings_begun().fetch_add(1, std::memory_order_relaxed)} + 1; }
 
 /// Appends the elements of a tensor, from `element` on, in row-major order.
 void append_elements(const TensorImpl& tensor, size_t axis, const char* element, std::string& bytes) {
@@ -42,9 +39,9 @@ void append_elements(const TensorImpl& tensor, size_t axis, const char* element,
 
 }  // namespace
 
-TracingContext::TracingContext(Source source)
-    : source_(std::move(source)), serial_(next_serial()), first_node_(GradNode::next_number()) {
+TracingContext::TracingContext(Source source) : source_(std::move(source)), first_node_(GradNode::next_number()) {
   default_generator();  // made before the call, which may be the first to use it
+  serial_ = next_serial();
   before_ = set_eager_observer(this);
   is_installed_ = true;
 }
@@ -81,11 +78,40 @@ int32_t TracingContext::find(const Cell& cell) const {
   return found == outside_.end() ? -1 : found->second;
 }
 
-std::vector<TensorRef> TracingContext::captured(std::span<const TensorRef> arguments) const {
+bool TracingContext::uses_tensors_of_other_threads() const {
+  return std::ranges::any_of(trace_.cells, [&](const TracedCell& cell) {
+    if (!cell.outside) return false;
+    const uint64_t mark = cell.outside->trace_mark(), recording = mark >> kSerialShift;
+    return (recording != 0 ? recording : mark) >= serial_;
+  });
+}
+
+std::vector<TensorRef> TracingContext::captured(std::span<const TensorRef> arguments,
+                                                std::span<const TensorRef> results) {
+  for (const TensorRef& result : results) note_handle(*result);
   std::vector<TensorRef> tensors;
-  for (const TracedCell& cell : trace_.cells)
-    if (cell.handle && std::ranges::find(arguments, cell.handle) == arguments.end()) tensors.push_back(cell.handle);
+  for (const TensorRef& handle : handles_)
+    if (std::ranges::find(arguments, handle) == arguments.end()) tensors.push_back(handle);
+  // Memory that the call has used only through handles of its own, such as that of older gradient graphs.
+  for (const TracedCell& cell : trace_.cells) {
+    const auto is_on_cell = [&](const TensorRef& handle) { return handle->cell() == cell.outside; };
+    if (cell.handle && std::ranges::none_of(handles_, is_on_cell)) tensors.push_back(cell.handle);
+  }
   return tensors;
+}
+
+void TracingContext::note_handle(const TensorImpl& tensor) {
+  const int32_t cell = find(*tensor.cell());
+  const bool is_from_outside = cell < 0 || trace_.cells[static_cast<size_t>(cell)].outside;
+  if (!is_from_outside || own_handles_.contains(&tensor)) return;
+  if (known_handles_.insert(&tensor).second) handles_.emplace_back(const_cast<TensorImpl*>(&tensor));
+}
+
+void TracingContext::made_handle(const TensorImpl& handle, const TensorImpl* source) {
+  note([&] {
+    if (source) note_handle(*source);
+    own_handles_.insert(&handle);
+  });
 }
 
 int32_t TracingContext::add_cell(const TensorImpl& tensor) {
@@ -134,9 +160,10 @@ Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
     event.attributes = call->attributes();
     for (const Operand& operand : call->operands()) {
       TracedOperand& traced = event.operands.emplace_back();
-      if (operand.is_value())
+      if (operand.is_value()) {
+        note_handle(*tensor_of(operand));
         traced.view = current_view(*tensor_of(operand));
-      else if (operand.is_scalar())
+      } else if (operand.is_scalar())
         traced.number = operand.scalar();
     }
   }
@@ -242,6 +269,7 @@ void TracingContext::writes(const Call& call, std::span<TensorImpl* const> desti
     for (const Operand& operand : call.operands())
       if (operand.is_value()) cell_of(*tensor_of(operand));
     for (const TensorImpl* destination : destinations) {
+      note_handle(*destination);
       const int32_t index = find(*destination->cell());
       if (index >= 0) {
         TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
@@ -286,6 +314,7 @@ void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
   note([&] {
     const TensorRef from =
         make_ref<TensorImpl>(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
+    own_handles_.insert(from.get());
     const TracedView view = current_view(*from);
     // `from` is private to this function: the next handle that uses the cell represents it instead.
     TracedCell& cell = trace_.cells[static_cast<size_t>(view.cell)];

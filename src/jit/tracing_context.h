@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "jit/overlapping_cells.h"
 #include "jit/trace.h"
@@ -80,8 +81,10 @@ class TracingContext : public EagerObserver {
   /// The hooks of leaves from outside that ran. Holding them keeps their addresses unique.
   const std::vector<HookRef>& hooks_that_ran() const { return hooks_that_ran_; }
   const std::vector<GradientUse>& gradient_uses() const { return gradient_uses_; }
-  /// Handles on memory from outside that the recording used, without these arguments.
-  std::vector<TensorRef> captured(std::span<const TensorRef> arguments) const;
+  /// Whether the call used tensors that other threads made while it was recorded: part of it is not recorded, then.
+  bool uses_tensors_of_other_threads() const;
+  /// Handles on memory from outside that the recording used or returns, without these arguments.
+  std::vector<TensorRef> captured(std::span<const TensorRef> arguments, std::span<const TensorRef> results);
   /// The index of a cell in Trace::cells, or -1 if the call did not use it.
   int32_t find(const Cell& cell) const;
   /// After the recording: treats cells on overlapping imported memory as one cell if the call wrote to any of them.
@@ -110,6 +113,7 @@ class TracingContext : public EagerObserver {
     dependencies_.emplace(object, dependency);
   }
   void made(const TensorImpl& tensor) override;
+  void made_handle(const TensorImpl& handle, const TensorImpl* source) override;
   void computed(const Call& call, const Values& results) override;
   void viewed(const Call& call, const TensorImpl& result) override;
   void writes(const Call& call, std::span<TensorImpl* const> destinations) override;
@@ -140,6 +144,8 @@ class TracingContext : public EagerObserver {
   int32_t add_cell(const TensorImpl& tensor);
   void add_own_cell(const TensorImpl& tensor);
   int32_t cell_of(const TensorImpl& tensor);
+  /// Notes that the call uses a tensor, unless it or its memory was created by the call.
+  void note_handle(const TensorImpl& tensor);
   void add_view(const TensorImpl& view, const TensorImpl& base, const Call* call);
   /// Whether a node is where the graph that the call created ends: an older node, or the accumulator of a leaf.
   bool is_end(const GradNode& node) const;
@@ -153,11 +159,17 @@ class TracingContext : public EagerObserver {
   Source source_;
   std::shared_ptr<TracedSizes> sizes_;
   Trace trace_;
-  uint64_t serial_;
+  uint64_t serial_ = 0;
   uint64_t first_node_;
   /// Cells from outside, by address; the trace keeps them alive.
   std::unordered_map<const Cell*, int32_t> outside_;
   std::unordered_map<const Cell*, int64_t> shifts_;
+  /// The handles from outside that the call used, several for a cell if they are views of each other.
+  std::vector<TensorRef> handles_;
+  std::unordered_set<const TensorImpl*> known_handles_;
+  /// The addresses of all handles on memory from outside that the call created. Those of destroyed ones stay: a handle
+  /// that was there before the call cannot get them.
+  std::unordered_set<const TensorImpl*> own_handles_;
   std::unordered_map<const TensorImpl*, View> views_;
   std::vector<GradientUse> gradient_uses_;
   std::vector<Rebased> rebased_;

@@ -7,6 +7,24 @@
 
 namespace lucid::nn {
 
+Item::Item() noexcept = default;
+Item::Item(const Item& other) = default;
+Item::Item(Item&& other) noexcept = default;
+Item& Item::operator=(const Item& other) = default;
+Item& Item::operator=(Item&& other) noexcept = default;
+Item::~Item() = default;
+
+Item::Item(std::nullopt_t) noexcept {}
+Item::Item(bool value) : value_(value) {}
+Item::Item(int value) : value_(static_cast<int64_t>(value)) {}
+Item::Item(int64_t value) : value_(value) {}
+Item::Item(double value) : value_(value) {}
+Item::Item(const char* value) : value_(std::string(value)) {}
+Item::Item(std::string value) : value_(std::move(value)) {}
+Item::Item(Dtype value) : value_(value) {}
+Item::Item(Tuple value) : value_(std::move(value)) {}
+Item::Item(std::shared_ptr<const Foreign> value) : value_(std::move(value)) {}
+
 Item::Item(Tensor value) {
   if (value.defined()) value_ = std::move(value);
 }

@@ -45,7 +45,7 @@ std::vector<Tensor> AdaptivePool::pooled(const Tensor& input) {
       throw ValueError("{}: output_size must be one number or {}, got {}", type_name(), spatial(), items.size());
     for (int64_t d = 0; d < spatial(); ++d) {
       const Item& item = items[static_cast<size_t>(d)];
-      size.push_back(item.is_none() ? input.size(d - spatial()) : item.to_int());
+      size.push_back(item.is_none() ? int64_t{input.size(d - spatial())} : item.to_int());
     }
   } else {
     size = Shape(static_cast<size_t>(spatial()), wanted.to_int());

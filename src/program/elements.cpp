@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/small_vector.h"
 
 namespace lucid::program {
 
@@ -43,7 +44,7 @@ Elements elements_of(const View& view, std::span<const int64_t> sizes, size_t el
 
 void copy_elements(const Elements& from, const char* source, size_t element_bytes, char* to) {
   if (from.count == 0) return;
-  std::vector<int64_t> index(from.shape.size());
+  SmallVector<int64_t, 8> index(from.shape.size());
   const char* at = source + from.offset * static_cast<int64_t>(element_bytes);
   for (int64_t i = 0; i < from.count; ++i) {
     std::memcpy(to + static_cast<size_t>(i) * element_bytes, at, element_bytes);

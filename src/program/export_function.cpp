@@ -138,7 +138,10 @@ class FunctionExporter {
         throw ValueError(
             "export_program: the call creates state that later calls use, such as an optimizer's; call the function "
             "once before it is exported");
-      program = jit::Program::record(context, inputs, results, context.captured(inputs), options_.name, obstacle);
+      if (context.uses_tensors_of_other_threads())
+        throw ValueError("export_program: the call uses a tensor that another thread made during it");
+      program =
+          jit::Program::record(context, inputs, results, context.captured(inputs, results), options_.name, obstacle);
     }
     if (program) obstacle = program->compile_now();
     if (!obstacle.empty()) throw ValueError("export_program: the call cannot be compiled: {}", obstacle);

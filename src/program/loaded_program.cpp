@@ -43,6 +43,7 @@ class LoadedProgram::Run {
       storages_.push_back(is_in_place ? nullptr : Storage::allocate(bytes_of(i)));
       outputs_.push_back(is_in_place ? operands_[static_cast<size_t>(donor)] : storages_[i]->data());
     }
+    for (const Call::Result& result : call_.results) add_result(result);
   }
 
   int64_t run() { return plan_->run(operands_, outputs_, forms_); }
@@ -57,17 +58,18 @@ class LoadedProgram::Run {
     return found;
   }
 
-  /// Results first: they need memory, and the state must stay as it was if there is none.
+  /// Needs no memory that could be missing: the state may have been written.
   std::vector<Array> finish() {
-    std::vector<Array> results;
-    for (const Call::Result& result : call_.results) results.push_back(result_of(result));
+    for (const Copy& copy : copies_)
+      copy_elements(copy.elements, static_cast<const char*>(outputs_[copy.output]),
+                    size_of(results_[copy.result].dtype), static_cast<char*>(results_[copy.result].data));
     for (const Call::Write& write : call_.writes)
       if (storages_[write.output]) program_.state_[write.state] = std::move(storages_[write.output]);
     for (const Call::Generator& generator : call_.generators) {
       auto* const words = static_cast<int64_t*>(program_.state_[generator.state]->data());
       words[1] = static_cast<int64_t>(static_cast<uint64_t>(words[1]) + static_cast<uint64_t>(generator.count));
     }
-    return results;
+    return std::move(results_);
   }
 
  private:
@@ -95,23 +97,21 @@ class LoadedProgram::Run {
     if (has_forms_) forms_.push_back(forms);
   }
 
-  Array result_of(const Call::Result& result) {
-    const size_t element_bytes = size_of(result.dtype), bytes = bytes_of(result.output);
-    Elements elements = elements_of(result.view, sizes_, element_bytes, bytes);
-    Array array{.dtype = result.dtype, .shape = elements.shape};
-    const auto needed = static_cast<size_t>(elements.count) * element_bytes;
-    Ref<Storage>& storage = storages_[result.output];
+  /// Adds a result on the memory of its output or, if that has another layout or other uses, on memory for a copy.
+  void add_result(const Call::Result& result) {
+    const size_t element_bytes = size_of(result.dtype);
+    Elements elements = elements_of(result.view, sizes_, element_bytes, bytes_of(result.output));
+    Array& array = results_.emplace_back(Array{.dtype = result.dtype, .shape = elements.shape});
     const bool is_shared = is_state_written_by(result.output) ||
                            std::ranges::count(call_.results, result.output, &Call::Result::output) > 1;
     if (elements.is_contiguous() && elements.offset == 0 && !is_shared) {
-      array.memory = std::move(storage);
+      array.memory = storages_[result.output];
     } else {
+      const auto needed = static_cast<size_t>(elements.count) * element_bytes;
       array.memory = Storage::allocate(std::max<size_t>(needed, 1));
-      copy_elements(elements, static_cast<const char*>(outputs_[result.output]), element_bytes,
-                    static_cast<char*>(array.memory->data()));
+      copies_.push_back({results_.size() - 1, result.output, std::move(elements)});
     }
     array.data = array.memory->data();
-    return array;
   }
 
   LoadedProgram& program_;
@@ -124,6 +124,14 @@ class LoadedProgram::Run {
   std::vector<PackedForms*> forms_;
   std::vector<Ref<Storage>> storages_;
   std::vector<void*> outputs_;
+  std::vector<Array> results_;
+  /// A result that is copied from an output after the run.
+  struct Copy {
+    size_t result = 0;
+    size_t output = 0;
+    Elements elements;
+  };
+  std::vector<Copy> copies_;
 };
 
 LoadedProgram::LoadedProgram(std::shared_ptr<ProgramCode> code)

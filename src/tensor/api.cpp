@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/number_trace.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/engine.h"
@@ -45,17 +46,21 @@ Operand operand_of(const Argument& argument) {
     case Argument::Kind::kTensor:
       return Operand(argument.tensor());
     case Argument::Kind::kBool:
-      return Operand(argument.integer() != 0);
-    case Argument::Kind::kInteger:
-      return Operand(argument.integer());
-    case Argument::Kind::kReal:
-      return Operand(argument.real());
+      return Operand(static_cast<int64_t>(argument.number()) != 0);
+    case Argument::Kind::kNumber:
+      return Operand(scalar_of(argument.number()));
+    case Argument::Kind::kSize:
+      return Operand(Scalar(argument.size()));
   }
   LUCID_CHECK(false, "unknown kind of argument");
   return {};
 }
 
-Dims dims_of(const Ints& list) { return Dims(list.values().begin(), list.values().end()); }
+Dims dims_of(const Ints& list) {
+  Dims dims;
+  list.for_each([&](Dim number) { dims.push_back(number); });
+  return dims;
+}
 
 std::optional<Dims> dims_of(const OptionalInts& list) {
   return list.has_value() ? std::optional(dims_of(static_cast<const Ints&>(list))) : std::nullopt;
@@ -78,8 +83,8 @@ Shape Tensor::strides() const {
   return {strides.begin(), strides.end()};
 }
 int64_t Tensor::dim() const { return unwrap(*this).sizes().rank(); }
-int64_t Tensor::numel() const { return unwrap(*this).numel(); }
-int64_t Tensor::size(int64_t axis) const {
+Dim Tensor::numel() const { return unwrap(*this).numel(); }
+Dim Tensor::size(int64_t axis) const {
   const Dims& sizes = unwrap(*this).sizes();
   if (sizes.empty()) throw IndexError("size: a 0-d tensor has no dimension {}", axis);
   return sizes[static_cast<size_t>(normalize_axis("size", axis, sizes.rank()))];

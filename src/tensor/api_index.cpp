@@ -10,7 +10,7 @@ namespace {
 Index index_of(const IndexItem& item) {
   switch (item.kind()) {
     case IndexItem::Kind::kInteger:
-      return Dim(item.integer());
+      return item.integer();
     case IndexItem::Kind::kSlice:
       return SliceIndex{item.slice().start, item.slice().stop, item.slice().step};
     case IndexItem::Kind::kNewAxis:

@@ -41,6 +41,8 @@ class EagerObserver {
   virtual void depends(const void* /*object*/, const std::shared_ptr<Dependency>& /*dependency*/) {}
   /// A tensor with new memory was created. The next event about it tells its contents; without one, the host filled it.
   virtual void made(const TensorImpl& /*tensor*/) {}
+  /// A handle on existing memory was created: on that of `source` or, if null, of a snapshot.
+  virtual void made_handle(const TensorImpl& /*handle*/, const TensorImpl* /*source*/) {}
   /// Results with their own memory were computed.
   virtual void computed(const Call& call, const Values& results) = 0;
   /// A result was created that views the memory of the call's first operand.

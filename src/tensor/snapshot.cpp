@@ -233,9 +233,15 @@ const void* Snapshot::pin() {
 }
 
 TensorRef Snapshot::tensor() const {
-  const std::lock_guard guard(lock_of(stripe_));
-  if (!cell_) return nullptr;
-  return make_ref<TensorImpl>(dtype_, geometry_.sizes, geometry_.strides, geometry_.offset, cell_);
+  TensorRef tensor;
+  {
+    const std::lock_guard guard(lock_of(stripe_));
+    if (!cell_) return nullptr;
+    tensor = make_ref<TensorImpl>(dtype_, geometry_.sizes, geometry_.strides, geometry_.offset, cell_);
+  }
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->made_handle(*tensor, nullptr);
+  return tensor;
 }
 
 void SnapshotIndex::insert(Snapshot& snapshot) {

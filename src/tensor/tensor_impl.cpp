@@ -66,12 +66,14 @@ TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides, Devic
 
 TensorRef make_tensor(Dtype dtype, const Dims& sizes) { return make_tensor(dtype, sizes, contiguous_strides(sizes)); }
 
-TensorRef alias_of(const TensorImpl& tensor) {
-  return make_ref<TensorImpl>(tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset(), tensor.cell());
-}
+TensorRef alias_of(const TensorImpl& tensor) { return alias_of(tensor, tensor.geometry()); }
 
 TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry) {
-  return make_ref<TensorImpl>(tensor.dtype(), geometry.sizes, geometry.strides, geometry.offset, tensor.cell());
+  TensorRef alias =
+      make_ref<TensorImpl>(tensor.dtype(), geometry.sizes, geometry.strides, geometry.offset, tensor.cell());
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->made_handle(*alias, &tensor);
+  return alias;
 }
 
 bool is_exclusive(const TensorImpl& tensor, uint32_t references) {

@@ -25,6 +25,12 @@ struct PinnedMemory {
   void* data = nullptr;
 };
 
+/// How many recordings of calls have begun in this process.
+inline std::atomic<uint32_t>& recordings_begun() {
+  static constinit std::atomic<uint32_t> count = 0;
+  return count;
+}
+
 /// A buffer shared by handles. A write through any handle is visible through all of them. Values taken from it earlier
 /// (saved for backward, exported to NumPy, recorded by a trace) are snapshots and never change: see tensor/snapshot.h.
 ///
@@ -43,8 +49,9 @@ class Cell : public RefCounted, public Pooled<Cell> {
   /// Packed copies of the contents, made by matrix products and dropped by the next write. Unused for borrowed memory,
   /// which its owner may write to.
   PackedForms& packed_forms() { return packed_forms_; }
-  /// Identifies the recording that created this cell, and the cell's index in it. Set only by the thread that created
-  /// the cell, right after creation.
+  /// Identifies the recording that created this cell, by its number in the upper half, and the cell's index in it. If
+  /// none did, the upper half is 0 and the lower one says how many recordings had begun. Set only by the thread that
+  /// created the cell, right after creation.
   uint64_t trace_mark() const { return trace_mark_; }
   void set_trace_mark(uint64_t mark) { trace_mark_ = mark; }
   /// Replaces the contents by other memory of the same size, on the same device. Snapshots keep the old memory.
@@ -86,7 +93,7 @@ class Cell : public RefCounted, public Pooled<Cell> {
   const Device device_;
   AtomicRef<Storage> storage_;
   std::atomic<uint64_t> writes_ = 0;
-  uint64_t trace_mark_ = 0;
+  uint64_t trace_mark_ = recordings_begun().load(std::memory_order_relaxed);
   PackedForms packed_forms_;
   Snapshot* first_snapshot_ = nullptr;
   SnapshotIndex* index_ = nullptr;  // owned; only while there are many snapshots

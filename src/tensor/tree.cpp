@@ -13,6 +13,24 @@ namespace {
 
 }  // namespace
 
+Tree::Tree() noexcept = default;
+Tree::Tree(const Tree& other) = default;
+Tree::Tree(Tree&& other) noexcept = default;
+Tree& Tree::operator=(const Tree& other) = default;
+Tree& Tree::operator=(Tree&& other) noexcept = default;
+Tree::~Tree() = default;
+
+Tree::Tree(bool value) : value_(value) {}
+Tree::Tree(int value) : value_(int64_t{value}) {}
+Tree::Tree(int64_t value) : value_(value) {}
+Tree::Tree(double value) : value_(value) {}
+Tree::Tree(const char* value) : value_(std::string(value)) {}
+Tree::Tree(std::string value) : value_(std::move(value)) {}
+Tree::Tree(Tensor value) : value_(std::move(value)) {}
+Tree::Tree(List items) : value_(std::move(items)) {}
+Tree::Tree(Tuple items) : value_(std::move(items)) {}
+Tree::Tree(std::shared_ptr<Foreign> value) : value_(std::move(value)) {}
+
 // A dict is held by pointer because it contains trees. Copies of a tree must not share it.
 Tree::Tree(Dict items) : value_(std::make_shared<Dict>(std::move(items))) {}
 

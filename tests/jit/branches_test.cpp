@@ -120,8 +120,8 @@ TEST(Branches, ThatNeverRepeatAreTriedRarely) {
 }
 
 TEST(Branches, OfOneKeyAreEvictedTogether) {
-  const auto f =
-      compile([](const Tensor& x) { return is_true(gt(lucid::sum(x), 0.0)) ? x * 2.0 : x; }, {.max_cache_entries = 2});
+  const auto f = compile([](const Tensor& x) { return is_true(gt(lucid::sum(x), 0.0)) ? x * 2.0 : x; },
+                         {.max_cache_entries = 2, .dynamic = false});
   const auto call = [&](int64_t size) {
     for (const double value : {1.0, -1.0}) f(full({size}, value));
   };

@@ -69,6 +69,69 @@ TEST(Compile, ReadsAndWritesCapturedTensors) {
 }
 
 // ctest runs each test in a process of its own, so nothing has used the generator before.
+TEST(Compile, MayUseAnArgumentThroughAHandleOfItsOwn) {
+  const auto f = compile([](const Tensor& x) { return x.detach() * 2.0; });
+  for (const double value : {1.0, 2.0, 3.0}) EXPECT_EQ(read(f(full({2}, value))), std::vector<double>(2, 2 * value));
+  EXPECT_EQ(f.cache_info().hits, 2);
+}
+
+TEST(Compile, ArgumentsMayBeViewsOfCapturedTensors) {
+  Tensor all = arange(6).to(kFloat64);
+  const auto expect_all = [&](const auto& function) {
+    const auto f = compile(function);
+    for (int i = 0; i < 6; ++i) {
+      const Tensor x = i % 2 == 0 ? all.narrow(0, i, 1) : full({1}, i, kFloat64);
+      EXPECT_EQ(read(f(x)), read(function(x))) << i;
+    }
+    EXPECT_GE(f.cache_info().hits, 2);
+  };
+  // The argument, or the captured tensor, is used first.
+  expect_all([&](const Tensor& x) { return x.sum() + all; });
+  expect_all([&](const Tensor& x) {
+    const Tensor twice = all * 2.0;
+    return twice + x.sum();
+  });
+  expect_all([&](const Tensor& x) {
+    const Tensor sum = x.detach().sum();
+    return all.detach() + sum;
+  });
+  expect_all([&](const Tensor& x) {
+    const Tensor sum = x.sum();
+    Tensor copy = zeros({2, 6}, kFloat64);
+    copy.copy_(all);
+    return copy + sum;
+  });
+  expect_all([&](const Tensor& x) { return where(x > 2.0, all, x); });
+}
+
+TEST(Compile, ReturnsACapturedTensorThatAnArgumentIsAViewOf) {
+  Tensor all = arange(6).to(kFloat64);
+  const auto f = compile([&](const Tensor& x) { return std::pair(x.sum(), all); });
+  for (int i = 0; i < 6; ++i) {
+    const auto [sum, captured] = f(i % 2 == 0 ? all.narrow(0, i, 1) : full({1}, i, kFloat64));
+    EXPECT_EQ(sum.item<double>(), i);
+    EXPECT_TRUE(captured.is_same(all));
+  }
+}
+
+TEST(Compile, WritesToACapturedTensorThatAnArgumentIsAViewOf) {
+  Tensor all = zeros({6}, kFloat64), expected = zeros({6}, kFloat64);
+  const auto step = [](Tensor& state, const Tensor& x) {
+    const Tensor sum = x.sum();
+    state += 1.0;
+    return sum;
+  };
+  const auto f = compile([&](const Tensor& x) { return step(all, x); });
+  for (int i = 0; i < 6; ++i) {
+    const bool is_view = i % 2 == 0;
+    const Tensor alone = full({1}, 7.0, kFloat64);
+    EXPECT_EQ(read(f(is_view ? all.narrow(0, i, 1) : alone)),
+              read(step(expected, is_view ? expected.narrow(0, i, 1) : alone)));
+    EXPECT_EQ(read(all), read(expected)) << i;
+    EXPECT_EQ(read(alone), std::vector<double>{7.0});
+  }
+}
+
 TEST(Compile, MayBeTheFirstToUseTheGenerator) {
   const auto f = compile([] { return rand({4}); });
   std::vector<std::vector<double>> compiled, eager;
@@ -81,7 +144,7 @@ TEST(Compile, MayBeTheFirstToUseTheGenerator) {
 }
 
 TEST(Compile, EvictsTheOldestPlanFirst) {
-  const auto f = compile([](const Tensor& x) { return x + 1.0; }, {.max_cache_entries = 2});
+  const auto f = compile([](const Tensor& x) { return x + 1.0; }, {.max_cache_entries = 2, .dynamic = false});
   for (int64_t size : {1, 2, 3}) f(ones({size}));
   EXPECT_EQ(f.cache_info().entries, 2u);
   f(ones({3}));

@@ -26,7 +26,7 @@ void run_in_threads(int count, const std::function<void(int)>& work) {
 
 TEST(CompileThreads, MakeOnePlanForEachKey) {
   const Tensor weight = randn({4, 3});
-  const auto f = compile([&](const Tensor& x) { return tanh(lucid::matmul(x, weight)) + 1.0; });
+  const auto f = compile([&](const Tensor& x) { return tanh(lucid::matmul(x, weight)) + 1.0; }, {.dynamic = false});
   std::vector<Tensor> arguments;
   std::vector<std::vector<double>> expected;
   for (int64_t rows : {1, 2, 5}) {
@@ -125,7 +125,7 @@ TEST(CompileThreads, DropPlansWhileTheyAreCompiled) {
 }
 
 TEST(CompileThreads, ManyWaitForOnePlan) {
-  const auto f = compile([](const Tensor& x) { return sum(exp(x) * 2.0); });
+  const auto f = compile([](const Tensor& x) { return sum(exp(x) * 2.0); }, {.dynamic = false});
   for (int64_t size = 1; size <= 8; ++size) {
     const Tensor x = full({size}, 0.5);
     const std::vector<double> expected = read(f(x));
@@ -137,6 +137,25 @@ TEST(CompileThreads, ManyWaitForOnePlan) {
     EXPECT_EQ(f.cache_info().hits, 8 * size);
     EXPECT_EQ(f.cache_info().compiles, size);
   }
+}
+
+TEST(CompileThreads, WhatAFunctionComputesInAnotherThreadIsNotRecorded) {
+  const auto f = [](const Tensor& x) {
+    Tensor half;
+    std::thread([&] { half = x * 0.5; }).join();
+    return half + 1.0;
+  };
+  const auto fast = compile(f, {.wait = true});
+  for (int i = 0; i < 4; ++i) {
+    const Tensor x = full({3}, i);
+    EXPECT_EQ(read(fast(x)), read(f(x)));
+  }
+  EXPECT_NE(fast.explain().find("another thread"), std::string::npos) << fast.explain();
+  // Tensors that another thread has made before are captured like any other.
+  const Tensor half = f(ones({3}));
+  const auto uses = compile([&](const Tensor& x) { return x * half; }, {.wait = true});
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(read(uses(full({3}, i))), read(half * i));
+  EXPECT_EQ(uses.cache_info().hits, 3);
 }
 
 TEST(CompileThreads, RecordTheirOwnFunctions) {

@@ -262,5 +262,46 @@ TEST(CompileVerify, FindsAFunctionThatReadsSomethingElse) {
   EXPECT_THROW(f(x), RuntimeError);
 }
 
+TEST(CompileTraining, NumbersMayVary) {
+  const auto train = [](auto&& make_step) {
+    manual_seed(3);
+    const auto model = nn::make<nn::Linear>(4, 3);
+    optim::SGD optimizer(model->parameters(), {.lr = 0.1, .momentum = 0.9});
+    const auto step = make_step([&](const Tensor& x, Number weight, Number clip) {
+      optimizer.zero_grad();
+      const Tensor y = (*model)(x);
+      const Tensor loss = (y * y).mean() * weight + (y * weight).tanh().sum() * (1 - weight);
+      loss.backward();
+      {
+        const NoGrad no_grad;
+        for (const Tensor& parameter : model->parameters()) parameter.grad().mul_(clip);
+      }
+      optimizer.step();
+      return loss.detach();
+    });
+    std::vector<float> losses;
+    for (int i = 0; i < 12; ++i)
+      losses.push_back(step(randn({6, 4}), Number(0.25 * i), Number(1.0 / (i + 1))).template item<float>());
+    return std::pair(losses, step);
+  };
+  const auto [eager, unused] = train([](auto step) { return step; });
+  const auto [compiled, step] = train([](auto step) { return compile(step, kWait); });
+  EXPECT_EQ(compiled, eager);
+  EXPECT_GE(step.cache_info().hits, 9) << step.explain();
+}
+
+TEST(CompileModule, OnePlanServesManyBatchSizes) {
+  const auto model =
+      nn::make<nn::Sequential>(nn::make<nn::Linear>(8, 16), nn::make<nn::ReLU>(), nn::make<nn::Linear>(16, 3));
+  model->eval();
+  const NoGrad no_grad;
+  const auto fast = compile(model, kWait);
+  for (int64_t n = 2; n < 40; ++n) {
+    const Tensor x = randn({n, 8});
+    EXPECT_EQ(fast(x).to_vector<float>(), (*model)(x).to_vector<float>());
+  }
+  EXPECT_LE(fast.cache_info().compiles, 3) << fast.explain();
+}
+
 }  // namespace
 }  // namespace lucid

@@ -30,19 +30,25 @@ class Item {
  public:
   using Tuple = std::vector<Item>;
 
-  Item() = default;
-  Item(std::nullopt_t) {}                                                   // NOLINT
-  Item(bool value) : value_(value) {}                                       // NOLINT
-  Item(int value) : value_(static_cast<int64_t>(value)) {}                  // NOLINT
-  Item(int64_t value) : value_(value) {}                                    // NOLINT
-  Item(double value) : value_(value) {}                                     // NOLINT
-  Item(const char* value) : value_(std::string(value)) {}                   // NOLINT
-  Item(std::string value) : value_(std::move(value)) {}                     // NOLINT
-  Item(Dtype value) : value_(value) {}                                      // NOLINT
-  Item(Tensor value);                                                       // NOLINT
-  Item(Tuple value) : value_(std::move(value)) {}                           // NOLINT
-  Item(const Shape& shape);                                                 // NOLINT
-  Item(std::shared_ptr<const Foreign> value) : value_(std::move(value)) {}  // NOLINT
+  // Constructors and copies are not inline: those of a variant take long to compile.
+  Item() noexcept;
+  Item(const Item& other);
+  Item(Item&& other) noexcept;
+  Item& operator=(const Item& other);
+  Item& operator=(Item&& other) noexcept;
+  ~Item();
+  Item(std::nullopt_t) noexcept;               // NOLINT
+  Item(bool value);                            // NOLINT
+  Item(int value);                             // NOLINT
+  Item(int64_t value);                         // NOLINT
+  Item(double value);                          // NOLINT
+  Item(const char* value);                     // NOLINT
+  Item(std::string value);                     // NOLINT
+  Item(Dtype value);                           // NOLINT
+  Item(Tensor value);                          // NOLINT
+  Item(Tuple value);                           // NOLINT
+  Item(const Shape& shape);                    // NOLINT
+  Item(std::shared_ptr<const Foreign> value);  // NOLINT
 
   bool is_none() const;
   bool is_tensor() const;

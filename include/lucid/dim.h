@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <string>
 
+#pragma GCC visibility push(default)
 namespace lucid {
 
 class SizeTrace;
 
-/// An integer that may be a traced size: the size, stride or offset of a tensor, or a number computed from such.
+/// An integer that may be a traced size: the size, stride or offset of a tensor, or a number computed from such. It
+/// converts from and to plain integers. As an argument of a compiled function it may vary: one plan serves many values.
 ///
 /// A traced size also says how it is computed from the sizes of a recorded call's arguments (SizeTrace), so that a plan
 /// can be given other sizes. Arithmetic on it is recorded. Code that compares it, or reads its value, depends on the
@@ -176,3 +178,4 @@ constexpr int64_t format_as(Dim dim) { return dim.unnoted(); }
 inline std::string to_string(Dim dim) { return std::to_string(dim.unnoted()); }
 
 }  // namespace lucid
+#pragma GCC visibility pop

@@ -1,0 +1,356 @@
+#include "jit/cpp_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/memory_reserve.h"
+#include "base/out_of_memory.h"
+#include "ir/evaluate.h"
+#include "jit/traced_numbers.h"
+#include "tensor/api.h"
+#include "tensor/autograd_meta.h"
+
+namespace lucid::jit {
+namespace {
+
+const CppPlan& as_cpp(const TablePlan& plan) { return static_cast<const CppPlan&>(plan); }
+
+std::vector<TensorRef> refs(std::span<const Tensor> tensors) {
+  std::vector<TensorRef> result;
+  for (const Tensor& tensor : tensors)
+    if (tensor.defined()) result.emplace_back(&unwrap(tensor));
+  return result;
+}
+
+}  // namespace
+
+CppTable::CppTable(const CompileOptions& options)
+    : plans_(PlanTable::make("function", options.max_cache_entries, options.wait,
+                             options.verify.value_or(lucid::options().verify))),
+      dynamic_(options.dynamic) {}
+
+std::set<uint32_t> CppTable::fixed(std::string_view structure) const {
+  const std::lock_guard lock(mutex());
+  const auto found = fixed_.find(structure);
+  return found == fixed_.end() ? std::set<uint32_t>() : found->second;
+}
+
+void CppTable::note_fixed(std::string_view structure, const std::set<uint32_t>& positions) {
+  const std::lock_guard lock(mutex());
+  if (fixed_.size() >= kMaxStructures) fixed_.clear();
+  fixed_[std::string(structure)].insert(positions.begin(), positions.end());
+}
+
+const Dependency* CppPlan::changed() const {
+  for (const auto& dependency : dependencies_)
+    if (!dependency->holds()) return dependency.get();
+  return nullptr;
+}
+
+bool CppPlan::find_numbers(std::span<const Number> arguments, std::vector<Scalar>& numbers) const {
+  if (!numbers_.trace) return true;
+  std::optional<std::vector<Scalar>> found = numbers_.trace->evaluate(arguments, numbers_.given);
+  if (!found) return false;
+  numbers = std::move(*found);
+  return true;
+}
+
+void CppPlan::ran() const {
+  for (const auto& dependency : dependencies_) dependency->ran();
+}
+
+/// The arguments of a call while it is recorded: the numbers, and the sizes that vary, are traced.
+class CppCall::Traced {
+ public:
+  explicit Traced(const CppCall& call) : call_(call), fixed_(call.table_.fixed(call.key_.structure())) {
+    trace_sizes_of_tensors();
+    for (size_t i = 0; i < call.arguments_.sizes().size(); ++i) {
+      const Dim size = call.arguments_.sizes()[i].unnoted();
+      passed_.sizes.push_back(is_fixed(call.first_size_ + i) ? size : sizes_->add_given(size, i));
+    }
+    for (size_t i = 0; i < call.arguments_.numbers().size(); ++i) {
+      const Number number = call.arguments_.numbers()[i].with_trace(0);
+      passed_.numbers.push_back(is_fixed(call.first_number_ + i) ? number : numbers_->add_argument(number, i));
+    }
+  }
+
+  /// Calls the function.
+  Result run(TracingContext& context) {
+    const TracedReads reads;
+    const NumberTrace::Scope numbers(numbers_.get());
+    std::optional<SizeTrace::Scope> sizes;
+    if (traces_sizes()) {
+      context.set_sizes(sizes_);
+      sizes.emplace(&sizes_->trace);
+    }
+    Result results = call_.function_(&passed_);
+    for (const uint32_t number : reads.numbers()) numbers_->note_read(number);
+    return results;
+  }
+
+  bool traces_sizes() const { return !sizes_->symbols.empty(); }
+  SizeTrace* trace_of_sizes() { return traces_sizes() ? &sizes_->trace : nullptr; }
+  const std::shared_ptr<NumberTrace>& numbers() const { return numbers_; }
+  /// The tensors of the call, as the function got them.
+  std::vector<TensorRef> tensors() const {
+    std::vector<TensorRef> tensors;
+    for (TensorImpl* const tensor : call_.tensors_) tensors.emplace_back(traced_of(tensor));
+    return tensors;
+  }
+
+  /// The positions in the key of what is traced and, if `varies`, of what the call does not depend on; otherwise of
+  /// what it depends on.
+  std::set<uint32_t> positions_of_numbers(bool varies) const {
+    std::set<uint32_t> positions;
+    for (size_t i = 0; i < passed_.numbers.size(); ++i)
+      if (passed_.numbers[i].traced() != 0 && numbers_->is_read(i) != varies)
+        positions.insert(call_.first_number_ + static_cast<uint32_t>(i));
+    return positions;
+  }
+  std::set<uint32_t> positions_of_sizes(bool varies) const {
+    std::set<uint32_t> positions;
+    for (size_t i = 0; i < sizes_->symbols.size(); ++i)
+      if (sizes_->trace.is_fixed(i) != varies) positions.insert(position_of(sizes_->symbols[i]));
+    return positions;
+  }
+  /// The positions of strides that vary with sizes.
+  std::set<uint32_t> positions_of_strides() const {
+    std::set<uint32_t> positions;
+    for (const auto& [tensor, traced] : replaced_) {
+      const auto rank = static_cast<uint32_t>(traced->sizes().size());
+      if (is_traced(traced->strides()))
+        for (uint32_t dim = 0; dim < rank; ++dim) positions.insert(first_position_of(tensor) + rank + dim);
+    }
+    return positions;
+  }
+
+  /// What the caller gets: no traced sizes, and its own tensors.
+  void restore(Result& results) const {
+    const SizeTrace::Pause pause;
+    for (Tensor& result : results) {
+      if (!result.defined()) continue;
+      const auto own = std::ranges::find(replaced_, result.impl(), [](const auto& pair) { return pair.second.get(); });
+      if (own != replaced_.end())
+        result = wrap(TensorRef(own->first));
+      else if (is_traced(unwrap(result).geometry()))
+        unwrap(result).trace_sizes(SizeReplacer()(unwrap(result).geometry()));
+    }
+  }
+
+ private:
+  bool is_fixed(size_t position) const { return fixed_.contains(static_cast<uint32_t>(position)); }
+
+  void trace_sizes_of_tensors() {
+    const bool has_gradients =
+        std::ranges::any_of(call_.tensors_, [](const TensorImpl* tensor) { return requires_grad(*tensor); });
+    for (const uint32_t i : call_.arguments_.direct()) {
+      TensorImpl* const tensor = call_.arguments_.tensors()[i].impl();
+      if (tensor && !has_gradients && std::ranges::count(call_.tensors_, tensor) == 1) candidates_.push_back(tensor);
+    }
+    const std::set<uint32_t> varying = varying_positions();
+    for (TensorImpl* const tensor : candidates_) {
+      std::vector<TracedSizes::Dimension> dims;
+      for (size_t dim = 0; dim < tensor->sizes().size(); ++dim) {
+        const uint32_t position = first_position_of(tensor) + static_cast<uint32_t>(dim);
+        const bool varies = call_.table_.dynamic().value_or(varying.contains(position));
+        if (varies && !is_fixed(position) && SizeTrace::is_traceable(tensor->sizes()[dim])) dims.push_back({dim});
+      }
+      const auto index = static_cast<size_t>(std::ranges::find(call_.tensors_, tensor) - call_.tensors_.begin());
+      if (!dims.empty()) replaced_.emplace_back(tensor, sizes_->add(*tensor, index, dims));
+    }
+    for (const uint32_t i : call_.arguments_.direct()) {
+      const Tensor& tensor = call_.arguments_.tensors()[i];
+      passed_.tensors.push_back(tensor.defined() ? wrap(TensorRef(traced_of(tensor.impl()))) : tensor);
+    }
+  }
+
+  std::set<uint32_t> varying_positions() const {
+    std::vector<uint32_t> positions;
+    for (const TensorImpl* tensor : candidates_)
+      for (uint32_t i = 0; i < 2 * tensor->sizes().size(); ++i) positions.push_back(first_position_of(tensor) + i);
+    for (auto i = call_.first_number_; i < call_.key_.numbers().size(); ++i) positions.push_back(i);
+    const std::vector<uint32_t> varying = call_.table_.plans().varying_numbers(call_.key_, positions);
+    return {varying.begin(), varying.end()};
+  }
+
+  uint32_t first_position_of(const TensorImpl* tensor) const {
+    uint32_t position = 0;
+    for (const TensorImpl* other : call_.tensors_) {
+      if (other == tensor) break;
+      position += 2 * static_cast<uint32_t>(other->sizes().size());
+    }
+    return position;
+  }
+  uint32_t position_of(const TracedSizes::Symbol& symbol) const {
+    const auto dim = static_cast<uint32_t>(symbol.dim);
+    return dim + (symbol.argument == TracedSizes::kGiven ? call_.first_size_
+                                                         : first_position_of(call_.tensors_[symbol.argument]));
+  }
+  TensorImpl* traced_of(TensorImpl* tensor) const {
+    const auto found = std::ranges::find(replaced_, tensor, [](const auto& pair) { return pair.first; });
+    return found == replaced_.end() ? tensor : found->second.get();
+  }
+
+  const CppCall& call_;
+  const std::set<uint32_t> fixed_;
+  const std::shared_ptr<TracedSizes> sizes_ = std::make_shared<TracedSizes>();
+  const std::shared_ptr<NumberTrace> numbers_ = std::make_shared<NumberTrace>();
+  TracedArguments passed_;
+  /// The tensors whose sizes could be traced.
+  std::vector<TensorImpl*> candidates_;
+  /// Those whose sizes are traced, and what the function gets in their place.
+  std::vector<std::pair<TensorImpl*, TensorRef>> replaced_;
+};
+
+CppCall::CppCall(CppTable& table, const CallArguments& arguments, const CompiledCalls::Function& function)
+    : table_(table), arguments_(arguments), function_(function) {
+  key_.add_value(arguments.values().size());
+  key_.add_bytes(arguments.values().data(), arguments.values().size());
+  for (const Tensor& argument : arguments.tensors()) {
+    // Code can tell whether two arguments are one.
+    const auto same = std::ranges::find(tensors_, argument.impl());
+    key_.add_value(argument.defined() ? same - tensors_.begin() : -1);
+    if (!argument.defined()) continue;
+    key_.add_tensor(unwrap(argument));
+    tensors_.push_back(&unwrap(argument));
+  }
+  first_number_ = static_cast<uint32_t>(key_.numbers().size());
+  for (const Number& number : arguments.numbers()) key_.add_number(number.bits());
+  first_size_ = static_cast<uint32_t>(key_.numbers().size());
+  for (const Dim size : arguments.sizes()) key_.add_number(size.unnoted());
+}
+
+bool CppCall::holds(const TablePlan& plan, Program::Handles& handles) const {
+  handles.sizes = arguments_.sizes();
+  return !as_cpp(plan).changed() && as_cpp(plan).find_numbers(arguments_.numbers(), handles.numbers);
+}
+
+std::string CppCall::difference(const TablePlan& plan) const {
+  if (const Dependency* changed = as_cpp(plan).changed()) return changed->name() + " has changed";
+  const auto differs = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+      if (!plan.pattern.varies(i) && key_.numbers()[i] != plan.pattern.numbers[i]) return true;
+    return false;
+  };
+  size_t at = 0;
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const size_t end = at + 2 * tensors_[i]->sizes().size();
+    if (differs(at, end)) return fmt::format("the shape or the strides of argument {} vary", i);
+    at = end;
+  }
+  if (differs(first_number_, first_size_)) return "the value of a Number varies";
+  if (differs(first_size_, key_.numbers().size())) return "the value of a Dim varies";
+  Program::Handles handles;
+  if (!holds(plan, handles)) return "the call depends on the value of a Number";
+  const bool fits = plan.program->fits(tensors(), handles);
+  if (plan.program->reads_values() && fits) return kReadsOtherValues;
+  if (plan.program->family() && !fits) return "the call goes another way for these sizes, or they have other strides";
+  return "tensors that it uses have different types or share memory differently";
+}
+
+void CppCall::missed(PlanTable& table, bool records) const {
+  if (const Ref<TablePlan> stale = records ? table.newest(key_) : nullptr)
+    table.note("recorded again: " + difference(*stale));
+}
+
+std::optional<CppCall::Result> CppCall::replay(const TablePlan& plan, const Program::Handles& handles,
+                                               Program::Branch& branch) const {
+  // The results belong to the transaction: nothing may fail after the first write.
+  const CommitScope commit;
+  CallResults results;
+  if (!plan.program->run(handles, results, branch)) return std::nullopt;
+  as_cpp(plan).ran();
+  Result wrapped;
+  wrapped.reserve(results.size());
+  for (size_t i = 0; i < results.size(); ++i) wrapped.push_back(wrap(results.take(i)));
+  return wrapped;
+}
+
+std::optional<CppCall::Result> CppCall::verify(const TablePlan& plan, const Program::Handles& handles,
+                                               Program::Branch& branch) const {
+  Trial trial(*plan.program, handles);
+  if (!trial.run(branch)) return std::nullopt;
+  Result results = run();
+  if (trial.is_disturbed()) return results;
+  const CallResults& expected = trial.results();
+  if (results.size() != expected.size()) trial.fail("the number of results", nullptr);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (!results[i].defined() || first_difference(TensorRef(expected[i]), TensorRef(&unwrap(results[i]))))
+      trial.fail(fmt::format("result {}", i), nullptr);
+  if (const auto difference = trial.difference()) trial.fail(plan.name_of(*difference), nullptr);
+  return results;
+}
+
+CppCall::Result CppCall::record(PlanTable::Recording& recording) const {
+  Traced traced(*this);
+  TracingContext context;
+  context.collect_dependencies();
+  Result results;
+  try {
+    results = traced.run(context);
+  } catch (const std::exception& error) {
+    recording.raised(error.what());
+    throw;
+  }
+  context.stop();
+  has_memory_for([&] {
+    recording.returned(!context.trace().guards.empty(),
+                       [&](std::string& obstacle) { return plan_of(context, traced, results, obstacle); });
+  });
+  traced.restore(results);
+  return results;
+}
+
+Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, const Result& results,
+                                std::string& obstacle) const {
+  // The next call is recorded instead.
+  if (context.trace().sets_up) return nullptr;
+  if (!std::ranges::all_of(results, &Tensor::defined)) {
+    obstacle = "returns an undefined tensor";
+    return nullptr;
+  }
+  if (context.trace().obstacle.empty() && context.uses_tensors_of_other_threads()) {
+    obstacle = "uses a tensor that another thread made during the call";
+    return nullptr;
+  }
+  // What is left of the gradient graph holds the recorded numbers.
+  const bool leaves_graph = !context.rebased().empty() || std::ranges::any_of(results, [](const Tensor& result) {
+    return requires_grad(unwrap(result));
+  });
+  std::set<uint32_t> varying;
+  if (traced.traces_sizes()) {
+    const bool has_effects = leaves_graph || !may_run_twice(context);
+    if (!has_effects) varying = traced.positions_of_sizes(true);
+    std::set<uint32_t> fixed = traced.positions_of_sizes(false);
+    if (has_effects) fixed.merge(traced.positions_of_sizes(true));
+    table_.note_fixed(key_.structure(), fixed);
+    // The next call is recorded without traced sizes.
+    if (varying.empty()) return nullptr;
+    varying.merge(traced.positions_of_strides());
+  }
+  std::set<uint32_t> numbers = traced.positions_of_numbers(true);
+  std::set<uint32_t> fixed = traced.positions_of_numbers(false);
+  if (leaves_graph) fixed.merge(numbers);
+  table_.note_fixed(key_.structure(), fixed);
+  CppPlan::Numbers given{.trace = traced.numbers(), .given = renumber_operands(context, [&](uint32_t number) {
+                                                      return !leaves_graph && traced.numbers()->has(number);
+                                                    })};
+  if (numbers.empty()) given = {};
+  const SizeTrace::Scope scope(traced.trace_of_sizes());
+  const std::vector<TensorRef> tensors = traced.tensors();
+  const std::vector<TensorRef> returned = refs(results);
+  Ref<Program> program =
+      Program::record(context, tensors, returned, context.captured(tensors, returned), "function", obstacle);
+  if (!program) return nullptr;
+  varying.merge(numbers);
+  auto plan = make_ref<CppPlan>(std::move(program), key_, std::vector<uint32_t>(varying.begin(), varying.end()),
+                                context.finish_dependencies(), std::move(given));
+  for (size_t i = first_number_; i < key_.numbers().size(); ++i)
+    if (plan->pattern.varies(i)) plan->varying.emplace_back(i < first_size_ ? "a Number" : "a Dim");
+  if (!varying.empty() && *varying.begin() < first_number_) plan->varying.emplace_back("shapes of arguments");
+  return plan;
+}
+
+}  // namespace lucid::jit
