@@ -58,8 +58,8 @@ struct CompileOptions {
   std::optional<int64_t> verify = kNone;
   /// Evaluated at each call: a plan serves calls for which it returns the same values.
   Dependencies depends_on = {};
-  /// Whether one plan serves tensors of many sizes: those in which calls have differed so far, all (true) or none
-  /// (false).
+  /// Whether one plan serves tensors of many sizes: those in which calls have differed so far; from the second size on
+  /// all (true); or none (false).
   std::optional<bool> dynamic = kNone;
 };
 
@@ -90,7 +90,7 @@ class CompiledCalls {
 /// How the result of a compiled function is made from tensors.
 template <typename Result>
 struct ResultOf {
-  static_assert(std::is_same_v<Result, Tensor>,
+  static_assert(std::is_base_of_v<Tensor, Result>,
                 "a compiled function returns nothing, a Tensor, a std::vector<Tensor>, or a tuple or pair of tensors");
   static std::vector<Tensor> tensors(const Tensor& result) { return {result}; }
   static Tensor from(std::vector<Tensor> results) { return std::move(results.front()); }

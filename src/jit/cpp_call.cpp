@@ -49,6 +49,42 @@ const Dependency* CppPlan::changed() const {
   return nullptr;
 }
 
+bool CppPlan::may_serve(std::span<TensorImpl* const> tensors) const {
+  if (!is_doubtful_.load(std::memory_order_acquire)) return true;
+  std::vector<TensorRef> gone;  // destroyed after the lock is released
+  const std::lock_guard lock(mutex());
+  bool is_doubtful = false, serves = true;
+  for (size_t i = 0; i < doubts_.size(); ++i) {
+    // The function cannot use a tensor that nobody else refers to.
+    if (doubts_[i] && doubts_[i]->use_count() == 1) gone.push_back(std::exchange(doubts_[i], nullptr));
+    is_doubtful |= static_cast<bool>(doubts_[i]);
+    serves &= !doubts_[i] || doubts_[i].get() == tensors[i];
+  }
+  is_doubtful_.store(is_doubtful, std::memory_order_release);
+  return serves;
+}
+
+void CppPlan::doubt(std::vector<TensorRef> arguments) {
+  const std::lock_guard lock(mutex());
+  doubts_ = std::move(arguments);
+  is_doubtful_ = true;
+}
+
+std::vector<TensorRef> CppPlan::doubts() const {
+  const std::lock_guard lock(mutex());
+  return doubts_;
+}
+
+void CppPlan::confirm(std::span<const TensorRef> arguments, std::span<const TensorRef> captured) const {
+  std::vector<TensorRef> gone;  // destroyed after the lock is released
+  const std::lock_guard lock(mutex());
+  for (TensorRef& doubt : doubts_) {
+    const auto is_same = [&](const TensorRef& other) { return other == doubt; };
+    if (doubt && std::ranges::none_of(arguments, is_same) && std::ranges::none_of(captured, is_same))
+      gone.push_back(std::exchange(doubt, nullptr));
+  }
+}
+
 bool CppPlan::find_numbers(std::span<const Number> arguments, std::vector<Scalar>& numbers) const {
   if (!numbers_.trace) return true;
   std::optional<std::vector<Scalar>> found = numbers_.trace->evaluate(arguments, numbers_.given);
@@ -64,7 +100,8 @@ void CppPlan::ran() const {
 /// The arguments of a call while it is recorded: the numbers, and the sizes that vary, are traced.
 class CppCall::Traced {
  public:
-  explicit Traced(const CppCall& call) : call_(call), fixed_(call.table_.fixed(call.key_.structure())) {
+  explicit Traced(const CppCall& call)
+      : call_(call), fixed_(call.table_.fixed(call.key_.structure())), may_replace_(may_replace_tensors()) {
     trace_sizes_of_tensors();
     for (size_t i = 0; i < call.arguments_.sizes().size(); ++i) {
       const Dim size = call.arguments_.sizes()[i].unnoted();
@@ -126,6 +163,9 @@ class CppCall::Traced {
     return positions;
   }
 
+  /// Whether the function got the tensor itself.
+  bool is_passed_itself(const TensorImpl* tensor) const { return traced_of(const_cast<TensorImpl*>(tensor)) == tensor; }
+
   /// What the caller gets: no traced sizes, and its own tensors.
   void restore(Result& results) const {
     const SizeTrace::Pause pause;
@@ -143,11 +183,9 @@ class CppCall::Traced {
   bool is_fixed(size_t position) const { return fixed_.contains(static_cast<uint32_t>(position)); }
 
   void trace_sizes_of_tensors() {
-    const bool has_gradients =
-        std::ranges::any_of(call_.tensors_, [](const TensorImpl* tensor) { return requires_grad(*tensor); });
     for (const uint32_t i : call_.arguments_.direct()) {
       TensorImpl* const tensor = call_.arguments_.tensors()[i].impl();
-      if (tensor && !has_gradients && std::ranges::count(call_.tensors_, tensor) == 1) candidates_.push_back(tensor);
+      if (tensor && may_replace_ && std::ranges::count(call_.tensors_, tensor) == 1) candidates_.push_back(tensor);
     }
     const std::set<uint32_t> varying = varying_positions();
     for (TensorImpl* const tensor : candidates_) {
@@ -164,6 +202,21 @@ class CppCall::Traced {
       const Tensor& tensor = call_.arguments_.tensors()[i];
       passed_.tensors.push_back(tensor.defined() ? wrap(TensorRef(traced_of(tensor.impl()))) : tensor);
     }
+  }
+
+  /// Whether the function may get other handles on the memory of its arguments: an earlier call did nothing that would
+  /// be done to them instead, such as setting a gradient.
+  bool may_replace_tensors() const {
+    if (call_.table_.dynamic() == false) return false;
+    if (std::ranges::any_of(call_.tensors_, [](const TensorImpl* tensor) { return requires_grad(*tensor); }))
+      return false;
+    bool is_known = false, has_effects = false;
+    for (const Ref<TablePlan>& plan : call_.table_.plans().plans_now()) {
+      if (plan->structure != call_.key_.structure()) continue;
+      is_known = true;
+      has_effects |= as_cpp(*plan).has_effects();
+    }
+    return is_known && !has_effects;
   }
 
   std::set<uint32_t> varying_positions() const {
@@ -195,6 +248,7 @@ class CppCall::Traced {
 
   const CppCall& call_;
   const std::set<uint32_t> fixed_;
+  const bool may_replace_;
   const std::shared_ptr<TracedSizes> sizes_ = std::make_shared<TracedSizes>();
   const std::shared_ptr<NumberTrace> numbers_ = std::make_shared<NumberTrace>();
   TracedArguments passed_;
@@ -224,7 +278,8 @@ CppCall::CppCall(CppTable& table, const CallArguments& arguments, const Compiled
 
 bool CppCall::holds(const TablePlan& plan, Program::Handles& handles) const {
   handles.sizes = arguments_.sizes();
-  return !as_cpp(plan).changed() && as_cpp(plan).find_numbers(arguments_.numbers(), handles.numbers);
+  return as_cpp(plan).may_serve(tensors()) && !as_cpp(plan).changed() &&
+         as_cpp(plan).find_numbers(arguments_.numbers(), handles.numbers);
 }
 
 std::string CppCall::difference(const TablePlan& plan) const {
@@ -242,6 +297,8 @@ std::string CppCall::difference(const TablePlan& plan) const {
   }
   if (differs(first_number_, first_size_)) return "the value of a Number varies";
   if (differs(first_size_, key_.numbers().size())) return "the value of a Dim varies";
+  if (!as_cpp(plan).may_serve(tensors()))
+    return "an argument of the recorded call might also be a tensor that the function captures";
   Program::Handles handles;
   if (!holds(plan, handles)) return "the call depends on the value of a Number";
   const bool fits = plan.program->fits(tensors(), handles);
@@ -319,9 +376,9 @@ Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, const R
   const bool leaves_graph = !context.rebased().empty() || std::ranges::any_of(results, [](const Tensor& result) {
     return requires_grad(unwrap(result));
   });
+  const bool has_effects = leaves_graph || !may_run_twice(context);
   std::set<uint32_t> varying;
   if (traced.traces_sizes()) {
-    const bool has_effects = leaves_graph || !may_run_twice(context);
     if (!has_effects) varying = traced.positions_of_sizes(true);
     std::set<uint32_t> fixed = traced.positions_of_sizes(false);
     if (has_effects) fixed.merge(traced.positions_of_sizes(true));
@@ -335,18 +392,32 @@ Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, const R
   if (leaves_graph) fixed.merge(numbers);
   table_.note_fixed(key_.structure(), fixed);
   CppPlan::Numbers given{.trace = traced.numbers(), .given = renumber_operands(context, [&](uint32_t number) {
-                                                      return !leaves_graph && traced.numbers()->has(number);
+                                                      return !leaves_graph && traced.numbers()->has(number) &&
+                                                             !traced.numbers()->depends_on(number);
                                                     })};
   if (numbers.empty()) given = {};
   const SizeTrace::Scope scope(traced.trace_of_sizes());
   const std::vector<TensorRef> tensors = traced.tensors();
-  const std::vector<TensorRef> returned = refs(results);
-  Ref<Program> program =
-      Program::record(context, tensors, returned, context.captured(tensors, returned), "function", obstacle);
+  const std::vector<TensorRef> returned = refs(results), captured = context.captured(tensors, returned);
+  Ref<Program> program = Program::record(context, tensors, returned, captured, "function", obstacle);
   if (!program) return nullptr;
   varying.merge(numbers);
   auto plan = make_ref<CppPlan>(std::move(program), key_, std::vector<uint32_t>(varying.begin(), varying.end()),
-                                context.finish_dependencies(), std::move(given));
+                                context.finish_dependencies(), std::move(given), has_effects);
+  // A tensor that is an argument may also be captured: the recording cannot tell one use from the other. Another
+  // recording, with other arguments, can.
+  std::vector<TensorRef> doubts = tensors;
+  for (size_t i = 0; i < doubts.size(); ++i) {
+    // Which arguments are one tensor is part of the key.
+    const bool is_repeated = std::find(tensors_.begin(), tensors_.begin() + i, tensors_[i]) != tensors_.begin() + i;
+    if (is_repeated || !traced.is_passed_itself(tensors_[i])) doubts[i] = nullptr;
+  }
+  plan->doubt(std::move(doubts));
+  for (const Ref<TablePlan>& other : table_.plans().plans_now()) {
+    if (other->structure != key_.structure()) continue;
+    as_cpp(*other).confirm(tensors, captured);
+    plan->confirm(as_cpp(*other).doubts(), other->program->state());
+  }
   for (size_t i = first_number_; i < key_.numbers().size(); ++i)
     if (plan->pattern.varies(i)) plan->varying.emplace_back(i < first_size_ ? "a Number" : "a Dim");
   if (!varying.empty() && *varying.begin() < first_number_) plan->varying.emplace_back("shapes of arguments");

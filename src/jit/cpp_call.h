@@ -42,12 +42,22 @@ class CppPlan : public TablePlan {
   };
 
   CppPlan(Ref<Program> program, const CallKey& key, std::vector<uint32_t> varying,
-          TracingContext::Dependencies dependencies, Numbers numbers)
+          TracingContext::Dependencies dependencies, Numbers numbers, bool has_effects)
       : TablePlan(std::move(program), key, std::move(varying)),
         dependencies_(std::move(dependencies)),
-        numbers_(std::move(numbers)) {
+        numbers_(std::move(numbers)),
+        has_effects_(has_effects) {
     guards = dependencies_.size();
   }
+  /// Whether the recorded call had effects on tensors from outside.
+  bool has_effects() const { return has_effects_; }
+  /// Says that the function may also use these arguments of the recorded call otherwise, as captured tensors. As long
+  /// as such a tensor lives, the plan serves only calls with that argument.
+  void doubt(std::vector<TensorRef> arguments);
+  std::vector<TensorRef> doubts() const;
+  /// Another call of the function, with these arguments, used only these captured tensors.
+  void confirm(std::span<const TensorRef> arguments, std::span<const TensorRef> captured) const;
+  bool may_serve(std::span<TensorImpl* const> tensors) const;
   /// The first dependency that does not hold, or null.
   const Dependency* changed() const;
   /// Finds the numbers of a call. Returns whether it does with its numbers what the recorded call did.
@@ -56,8 +66,14 @@ class CppPlan : public TablePlan {
   void ran() const;
 
  private:
+  Mutex& mutex() const { return mutex_of(LockRank::kPlanTable, this); }
+
   TracingContext::Dependencies dependencies_;
   Numbers numbers_;
+  const bool has_effects_;
+  /// One for each argument, or null.
+  mutable std::vector<TensorRef> doubts_;
+  mutable std::atomic<bool> is_doubtful_ = false;
 };
 
 /// One call from C++: the front of its plan table.

@@ -329,6 +329,7 @@ void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
 
 void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads) {
   ++effects_;
+  if (leaf) note_handle(*leaf);
   for (GradientUse& use : gradient_uses_) {
     // A leaf gets its slot together with its first gradient.
     if (!use.slot && use.leaf && use.leaf->autograd()) use.slot = use.leaf->autograd()->slot;

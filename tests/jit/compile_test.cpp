@@ -104,6 +104,50 @@ TEST(Compile, ArgumentsMayBeViewsOfCapturedTensors) {
   expect_all([&](const Tensor& x) { return where(x > 2.0, all, x); });
 }
 
+TEST(Compile, AnArgumentMayBeACapturedTensorItself) {
+  Tensor c = ones({2});
+  const auto f = [&](const Tensor& x) { return x + c * 10.0; };
+  const auto fast = compile(f);
+  const auto as_item = compile([&](const std::vector<Tensor>& xs) { return xs[0] + c * 10.0; });
+  for (const Tensor& x : {c, c, zeros({2}), ones({2}), c, full({2}, 3.0)}) {
+    EXPECT_EQ(read(fast(x)), read(f(x)));
+    EXPECT_EQ(read(as_item(std::vector<Tensor>{x})), read(f(x)));
+  }
+  const auto returns = compile([&](const Tensor& x) { return std::pair(x * 2.0, c); });
+  for (const Tensor& x : {c, zeros({2}), ones({2})}) EXPECT_TRUE(returns(x).second.is_same(c));
+
+  Tensor s = zeros({2});
+  const auto counts = compile([&](const Tensor& x) {
+    s += 1.0;
+    return x * 1.0;
+  });
+  const Tensor other = zeros({2});
+  for (int i = 1; i <= 6; ++i) EXPECT_EQ(read(counts(i % 3 == 1 ? s : other))[0], i % 3 == 1 ? i : 0) << i;
+  EXPECT_EQ(read(s), std::vector<double>(2, 6));
+  EXPECT_EQ(read(other), std::vector<double>(2, 0));
+}
+
+TEST(Compile, ArgumentsThatLiveOnAreNotTakenForCapturedOnes) {
+  const auto f = compile([](const Tensor& x) { return x * 2.0; });
+  const Tensor a = ones({2}), b = zeros({2}), c = full({2}, 5.0);
+  for (int i = 0; i < 3; ++i)
+    for (const Tensor& x : {a, b, c}) EXPECT_EQ(read(f(x)), read(x * 2.0));
+  EXPECT_EQ(f.cache_info().compiles, 2);
+  EXPECT_EQ(f.cache_info().hits, 7);
+}
+
+TEST(Compile, MayUseOnlyTheGradientOfACapturedTensor) {
+  Tensor w = ones({2}).requires_grad_();
+  const auto halves = compile([&] {
+    Tensor gradient = w.grad();
+    gradient *= 0.5;
+  });
+  w.set_grad(full({2}, 16.0));
+  for (int i = 0; i < 4; ++i) halves();
+  EXPECT_EQ(read(w.grad()), std::vector<double>(2, 1));
+  EXPECT_EQ(halves.cache_info().hits, 3) << halves.explain();
+}
+
 TEST(Compile, ReturnsACapturedTensorThatAnArgumentIsAViewOf) {
   Tensor all = arange(6).to(kFloat64);
   const auto f = compile([&](const Tensor& x) { return std::pair(x.sum(), all); });

@@ -98,6 +98,14 @@ TEST(VaryingNumbers, OpsThatDependOnTheirNumbersReadThem) {
     }
 }
 
+TEST(VaryingNumbers, ValuesThatAnOpReadsHaveAPlan) {
+  const auto f = [](const Tensor& x, Number k) { return x.masked_fill(x > 0, k).clamp(-k, k); };
+  const auto fast = compile(f, kWait);
+  const Tensor x = randn({5});
+  for (int i = 0; i < 4; ++i) expect_same(fast(x, 0.5), f(x, 0.5));
+  EXPECT_EQ(fast.cache_info().hits, 3) << fast.explain();
+}
+
 TEST(VaryingNumbers, ComputeAsPlainNumbersDo) {
   EXPECT_EQ(static_cast<int64_t>(Number(7) / 2), 3);
   EXPECT_EQ(static_cast<int64_t>(Number(-7) / 2), -3);
@@ -290,8 +298,35 @@ TEST(VaryingSizes, MayBeTurnedOnAndOff) {
     expect_same(all(x), f(x));
     expect_same(none(x), f(x));
   }
-  EXPECT_EQ(all.cache_info().compiles, 1);
+  EXPECT_EQ(all.cache_info().compiles, 2);
   EXPECT_EQ(none.cache_info().compiles, 4);
+}
+
+TEST(VaryingSizes, WhatAFunctionDoesToItsArgumentsIsDoneToThem) {
+  for (const std::optional<bool> dynamic : {std::optional<bool>(), std::optional(true)}) {
+    const auto marks = compile([](Tensor x) { x.requires_grad_(); }, {.wait = true, .dynamic = dynamic});
+    const auto sets = compile([](Tensor x) { x.set_grad(ones({x.size(0)})); }, {.wait = true, .dynamic = dynamic});
+    const auto differentiates = compile(
+        [](Tensor x) {
+          x.requires_grad_();
+          (x * x).sum().backward();
+          return x.grad() * 2;
+        },
+        {.wait = true, .dynamic = dynamic});
+    const auto reads = compile([](const Tensor& x) { return x.grad() * 2; }, {.wait = true, .dynamic = dynamic});
+    for (int64_t n = 2; n < 6; ++n) {
+      Tensor x = ones({n});
+      marks(x);
+      EXPECT_TRUE(x.requires_grad());
+      Tensor y = ones({n});
+      sets(y);
+      EXPECT_TRUE(y.grad().defined());
+      expect_same(reads(y), full({n}, 2.0));
+      Tensor z = ones({n});
+      expect_same(differentiates(z), full({n}, 4.0));
+      expect_same(z.grad(), full({n}, 2.0));
+    }
+  }
 }
 
 TEST(VaryingSizes, ResultsAreThoseOfAnEagerCall) {

@@ -39,6 +39,11 @@ def exported(function, tensors, **options):
         return None, str(error)
 
 
+def lacks_channels(entry, tensors):
+    """Whether it is a convolution without channels, of which onnxruntime leaves the result uninitialized."""
+    return entry["name"].startswith("conv") and any(tensor.numel() == 0 for tensor in tensors)
+
+
 @pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry["name"])
 def test_op(entry):
     """Every sample of an op: onnxruntime accepts it and agrees, and the loaded model gives the same bits."""
@@ -55,7 +60,7 @@ def test_op(entry):
                 continue
             assert bits(lucid.onnx.load(proto)(*tensors)) == bits(expected), (position, dtype)
             checked += 1
-            if dtype in COMPARED:
+            if dtype in COMPARED and not lacks_channels(entry, tensors):
                 for found, tensor in zip(run_elsewhere(proto, tensors), results_of(expected), strict=True):
                     assert error(found, tensor) <= 1e-5, (position, dtype)
     assert checked > 0
