@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <optional>
 #include <span>
@@ -34,7 +35,7 @@ class CallArguments {
       add_byte('D');
       sizes_.push_back(value);
     } else {
-      if constexpr (std::same_as<T, Tensor>) direct_.push_back(static_cast<uint32_t>(tensors_.size()));
+      if constexpr (std::same_as<T, Tensor>) add_direct();
       add(value);
     }
   }
@@ -79,12 +80,20 @@ class CallArguments {
 
   const std::string& values() const { return values_; }
   const std::vector<Tensor>& tensors() const { return tensors_; }
-  /// The tensors that are arguments themselves, as indices of tensors().
-  const std::vector<uint32_t>& direct() const { return direct_; }
+  /// Whether a tensor of tensors() is an argument itself.
+  bool is_direct(size_t tensor) const {
+    return tensor < first_direct_ || std::find(direct_.begin(), direct_.end(), tensor) != direct_.end();
+  }
   const std::vector<Number>& numbers() const { return numbers_; }
   const std::vector<Dim>& sizes() const { return sizes_; }
 
  private:
+  void add_direct() {
+    if (first_direct_ == tensors_.size())
+      ++first_direct_;
+    else
+      direct_.push_back(tensors_.size());
+  }
   void add_byte(char byte) { values_.push_back(byte); }
   template <typename T>
   void add_bytes(const T& value) {
@@ -97,7 +106,9 @@ class CallArguments {
 
   std::string values_;
   std::vector<Tensor> tensors_;
-  std::vector<uint32_t> direct_;
+  // The tensors that are arguments themselves: this many at the beginning, and others. Most calls have only the former.
+  size_t first_direct_ = 0;
+  std::vector<size_t> direct_;
   std::vector<Number> numbers_;
   std::vector<Dim> sizes_;
 };

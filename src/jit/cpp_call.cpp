@@ -50,7 +50,7 @@ const Dependency* CppPlan::changed() const {
 }
 
 bool CppPlan::may_serve(std::span<TensorImpl* const> tensors) const {
-  if (!is_doubtful_.load(std::memory_order_acquire)) return true;
+  if (!is_doubtful_.load(std::memory_order_acquire) || std::ranges::equal(tensors, recorded_)) return true;
   std::vector<TensorRef> gone;  // destroyed after the lock is released
   const std::lock_guard lock(mutex());
   bool is_doubtful = false, serves = true;
@@ -64,8 +64,9 @@ bool CppPlan::may_serve(std::span<TensorImpl* const> tensors) const {
   return serves;
 }
 
-void CppPlan::doubt(std::vector<TensorRef> arguments) {
+void CppPlan::doubt(std::span<TensorImpl* const> recorded, std::vector<TensorRef> arguments) {
   const std::lock_guard lock(mutex());
+  recorded_.assign(recorded.begin(), recorded.end());
   doubts_ = std::move(arguments);
   is_doubtful_ = true;
 }
@@ -183,8 +184,9 @@ class CppCall::Traced {
   bool is_fixed(size_t position) const { return fixed_.contains(static_cast<uint32_t>(position)); }
 
   void trace_sizes_of_tensors() {
-    for (const uint32_t i : call_.arguments_.direct()) {
-      TensorImpl* const tensor = call_.arguments_.tensors()[i].impl();
+    const std::vector<Tensor>& tensors = call_.arguments_.tensors();
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      TensorImpl* const tensor = call_.arguments_.is_direct(i) ? tensors[i].impl() : nullptr;
       if (tensor && may_replace_ && std::ranges::count(call_.tensors_, tensor) == 1) candidates_.push_back(tensor);
     }
     const std::set<uint32_t> varying = varying_positions();
@@ -198,10 +200,9 @@ class CppCall::Traced {
       const auto index = static_cast<size_t>(std::ranges::find(call_.tensors_, tensor) - call_.tensors_.begin());
       if (!dims.empty()) replaced_.emplace_back(tensor, sizes_->add(*tensor, index, dims));
     }
-    for (const uint32_t i : call_.arguments_.direct()) {
-      const Tensor& tensor = call_.arguments_.tensors()[i];
-      passed_.tensors.push_back(tensor.defined() ? wrap(TensorRef(traced_of(tensor.impl()))) : tensor);
-    }
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (call_.arguments_.is_direct(i))
+        passed_.tensors.push_back(tensors[i].defined() ? wrap(TensorRef(traced_of(tensors[i].impl()))) : tensors[i]);
   }
 
   /// Whether the function may get other handles on the memory of its arguments: an earlier call did nothing that would
@@ -412,7 +413,7 @@ Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, const R
     const bool is_repeated = std::find(tensors_.begin(), tensors_.begin() + i, tensors_[i]) != tensors_.begin() + i;
     if (is_repeated || !traced.is_passed_itself(tensors_[i])) doubts[i] = nullptr;
   }
-  plan->doubt(std::move(doubts));
+  plan->doubt(this->tensors(), std::move(doubts));
   for (const Ref<TablePlan>& other : table_.plans().plans_now()) {
     if (other->structure != key_.structure()) continue;
     as_cpp(*other).confirm(tensors, captured);

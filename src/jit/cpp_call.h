@@ -51,9 +51,9 @@ class CppPlan : public TablePlan {
   }
   /// Whether the recorded call had effects on tensors from outside.
   bool has_effects() const { return has_effects_; }
-  /// Says that the function may also use these arguments of the recorded call otherwise, as captured tensors. As long
-  /// as such a tensor lives, the plan serves only calls with that argument.
-  void doubt(std::vector<TensorRef> arguments);
+  /// Says which tensors were passed to the recorded call, and which of these, unless null, the function may also
+  /// capture. As long as such a tensor lives, the plan serves only calls with that argument. Precedes all calls.
+  void doubt(std::span<TensorImpl* const> recorded, std::vector<TensorRef> arguments);
   std::vector<TensorRef> doubts() const;
   /// Another call of the function, with these arguments, used only these captured tensors.
   void confirm(std::span<const TensorRef> arguments, std::span<const TensorRef> captured) const;
@@ -71,6 +71,8 @@ class CppPlan : public TablePlan {
   TracingContext::Dependencies dependencies_;
   Numbers numbers_;
   const bool has_effects_;
+  /// Addresses; the tensors may be gone.
+  std::vector<const TensorImpl*> recorded_;
   /// One for each argument, or null.
   mutable std::vector<TensorRef> doubts_;
   mutable std::atomic<bool> is_doubtful_ = false;
