@@ -129,7 +129,7 @@ struct TracedArguments {
     const Dim& next(const Dim&) { return all_.sizes[size_++]; }
     template <typename T>
     const T& next(const T& argument) {
-      return argument;
+      return argument;  // NOLINT(bugprone-return-const-ref-from-parameter): arguments outlive the call
     }
 
    private:
