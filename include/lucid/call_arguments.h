@@ -49,7 +49,8 @@ class CallArguments {
     // A function may do something else for another type: a plan for 1 does not serve 1.0f or a tuple of 1.
     add_bytes(&type_tag<T>);
     if constexpr (std::is_base_of_v<Tensor, T>) {
-      add(static_cast<const Tensor&>(value));
+      static_assert(sizeof(T) == 0,
+                    "the function's parameter is not of type Tensor: pass x[0] and others as Tensor(x[0])");
     } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
       add_bytes(value);
     } else if constexpr (std::same_as<T, Number>) {

@@ -41,6 +41,7 @@ class Dependencies {
   void add_to(CallArguments& arguments) const {
     if (add_) add_(arguments);
   }
+  bool empty() const { return !add_; }
 
  private:
   std::function<void(CallArguments&)> add_;
@@ -75,12 +76,12 @@ class CompiledCalls {
 
   explicit CompiledCalls(const CompileOptions& options);
   /// Runs the plan for these arguments, or `function`, which must use the same arguments.
-  std::vector<Tensor> call(const CallArguments& arguments, const Function& function) const;
+  std::vector<Tensor> call(CallArguments arguments, const Function& function) const;
   CompileInfo info() const;
   std::string explain() const;
   /// Throws RuntimeError if no plan serves the call.
-  std::string graph(const CallArguments& arguments) const;
-  std::string plan(const CallArguments& arguments, bool timed) const;
+  std::string graph(CallArguments arguments) const;
+  std::string plan(CallArguments arguments, bool timed) const;
   void clear() const;
 
  private:
@@ -134,7 +135,7 @@ template <typename F, typename Result, bool is_noexcept, typename... All>
 struct ParametersOf<Result (F::*)(All...) const noexcept(is_noexcept)> : ParametersOf<Result (*)(All...)> {};
 
 /// An argument as the compiled function takes it: one for a parameter that is a Number or a Dim becomes that, so that
-/// it may vary.
+/// it may vary, and one for a Tensor becomes a plain one, such as x[0].
 template <typename F, size_t i, typename T>
 decltype(auto) as_parameter(const T& argument) {
   using Types = typename ParametersOf<F>::Types;
@@ -142,6 +143,8 @@ decltype(auto) as_parameter(const T& argument) {
     using Parameter = std::tuple_element_t<i, Types>;
     if constexpr ((std::same_as<Parameter, Number> || std::same_as<Parameter, Dim>) && !std::same_as<T, Parameter>)
       return Parameter(argument);
+    else if constexpr (std::same_as<Parameter, Tensor> && std::is_base_of_v<Tensor, T>)
+      return static_cast<const Tensor&>(argument);
     else
       return (argument);
   } else {
@@ -154,8 +157,7 @@ decltype(auto) as_parameter(const T& argument) {
 template <typename F>
 class Compiled {
  public:
-  Compiled(F function, const CompileOptions& options)
-      : function_(std::move(function)), depends_on_(options.depends_on), calls_(options) {}
+  Compiled(F function, const CompileOptions& options) : function_(std::move(function)), calls_(options) {}
 
   /// Calls the function; see CallArguments for what it may take.
   template <typename... Arguments>
@@ -207,15 +209,14 @@ class Compiled {
     if constexpr (!std::is_void_v<Result>) return ResultOf<Result>::from(std::move(results));
   }
   template <typename... Arguments>
-  CallArguments key_of(const Arguments&... arguments) const {
+  static CallArguments key_of(const Arguments&... arguments) {
     CallArguments all;
     (all.add_argument(arguments), ...);
-    depends_on_.add_to(all);
     return all;
   }
   template <typename... Arguments>
-  CallArguments key_with(const Arguments&... arguments) const {
-    return with_parameters([this](const auto&... each) { return this->key_of(each...); }, arguments...);
+  static CallArguments key_with(const Arguments&... arguments) {
+    return with_parameters([](const auto&... each) { return key_of(each...); }, arguments...);
   }
   template <typename Result, typename... Arguments>
   std::vector<Tensor> tensors_of(const Arguments&... arguments) const {
@@ -228,7 +229,6 @@ class Compiled {
   }
 
   F function_;
-  Dependencies depends_on_;
   CompiledCalls calls_;
 };
 
@@ -241,7 +241,7 @@ class Compiled {
 /// as the function does not depend on their values and, for sizes, has no effects.
 ///
 /// Other tensors that the function uses are captured by handle. Each call reads and writes their current values, so
-/// update them in place; a different handle is not noticed. Modules that it calls and optimizers whose steps it takes
+/// update them in place; a different handle is not noticed. Modules that it uses and optimizers whose steps it takes
 /// may change: a plan serves calls for which they are as recorded. What else the function reads must be named by
 /// CompileOptions::depends_on or stay the same, and its side effects other than on these are those of the recorded call
 /// only. Functions that read elements of tensors have a plan for each way that they take. What a

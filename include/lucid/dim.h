@@ -173,9 +173,7 @@ class Dim {
   int64_t bits_ = 0;
 };
 
-/// The value, in messages.
-constexpr int64_t format_as(Dim dim) { return dim.unnoted(); }
-inline std::string to_string(Dim dim) { return std::to_string(dim.unnoted()); }
+inline std::string to_string(Dim dim) { return std::to_string(static_cast<int64_t>(dim)); }
 
 }  // namespace lucid
 #pragma GCC visibility pop

@@ -14,7 +14,7 @@ enum class ErrorClass { kValue, kType, kIndex, kRuntime, kMemory, kNotImplemente
 /// Base class of all exceptions of this library. The message names the op, the argument and how to fix the error.
 class Error : public std::runtime_error {
  public:
-  Error(ErrorClass error_class, const std::string& message) : std::runtime_error(message), class_(error_class) {}
+  Error(ErrorClass error_class, const std::string& message);
   ErrorClass error_class() const { return class_; }
 
  private:

@@ -41,7 +41,7 @@ class Tensor : public TensorMethods {
   /// Whether this refers to a tensor.
   bool defined() const { return impl_ != nullptr; }
   /// Whether both refer to the same tensor.
-  bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+  bool is_same(const Tensor& other) const;
 
   Shape shape() const;
   /// The distance between neighbors in each dimension, in elements.

@@ -149,6 +149,7 @@ class SecondTracing {
   void keep_contents() { context_->keep_contents(); }
   void restore_contents() { context_->restore_contents(); }
   const std::vector<uint32_t>& read() const { return read_; }
+  bool caught_error() const { return context_->caught_error(); }
   /// The traced sizes, as tuples of argument, dimension, and whether the call depends on the value.
   std::vector<std::tuple<size_t, size_t, bool>> sizes() const {
     std::vector<std::tuple<size_t, size_t, bool>> sizes;
@@ -334,6 +335,7 @@ void bind_tracing(nb::module_& module) {
       .def("restore_contents", &SecondTracing::restore_contents)
       .def_prop_ro("read", &SecondTracing::read)
       .def_prop_ro("sizes", &SecondTracing::sizes)
+      .def_prop_ro("caught_error", &SecondTracing::caught_error)
       .def("number_operands", &SecondTracing::number_operands, "first"_a, "results"_a, "own_results"_a, "kept"_a)
       .def("record", &SecondTracing::record, "arguments"_a, "results"_a, "state"_a, "name"_a);
   module.def("set_traced_number", [](nb::handle type) {

@@ -295,7 +295,7 @@ class _Exporter:
         captured: list[_core.Tensor],
         dims: list[list[tuple[int, int, int]]],
     ) -> tuple[_core.Program | None, str | None] | None:
-        """Records a call with sizes that vary. None if it uses them in a way that only plain numbers allow."""
+        """Records a call with sizes that vary. None if the recording would not show what it does for other sizes."""
         tracing = _core.SecondTracing()
         traced = [
             tracing.trace_sizes(tensor, position, dims[position]) if dims[position] else tensor
@@ -312,7 +312,8 @@ class _Exporter:
         finally:
             tracing.stop()
             tracing.restore_contents()
-        return tracing.record(traced, results, captured, self.name)
+        # For other sizes the function may catch another error, or none.
+        return None if tracing.caught_error else tracing.record(traced, results, captured, self.name)
 
     @staticmethod
     def _values(args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[Any, ...]:

@@ -2,10 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
+#include "lucid/dim.h"
 #include "lucid/error.h"
+
+/// Writes the value, in messages and other texts on which nothing that is recorded depends.
+template <>
+struct fmt::formatter<lucid::Dim> : fmt::formatter<int64_t> {
+  auto format(lucid::Dim dim, fmt::format_context& context) const {
+    return fmt::formatter<int64_t>::format(dim.unnoted(), context);
+  }
+};
 
 namespace lucid {
 
@@ -23,6 +33,9 @@ class MessageFormat {
  private:
   fmt::format_string<Arguments...> format_;
 };
+
+/// How many errors this thread has made. It tells whether code has failed that caught its errors.
+uint64_t errors_made();
 
 [[noreturn]] void fail_check(const char* condition, const char* file, int line, const std::string& message);
 

@@ -10,8 +10,6 @@
 namespace lucid {
 namespace {
 
-constexpr uint64_t kNanBits = 0x7ff8000000000000;
-
 template <typename To>
 To saturate(double value) {
   using Limits = std::numeric_limits<To>;
@@ -129,7 +127,7 @@ bool Scalar::operator==(const Scalar& other) const {
 uint64_t Scalar::bits() const {
   note_read();
   if (!is_float()) return static_cast<uint64_t>(integer_);
-  return std::isnan(real_) ? kNanBits : std::bit_cast<uint64_t>(real_);
+  return std::bit_cast<uint64_t>(real_);
 }
 
 std::string to_string(const Scalar& scalar) {

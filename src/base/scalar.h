@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,10 @@ class Scalar {
   constexpr Scalar(bool value) : kind_(Dtype::kBool), integer_(value) {}    // NOLINT
   constexpr Scalar(int value) : kind_(Dtype::kI64), integer_(value) {}      // NOLINT
   constexpr Scalar(int64_t value) : kind_(Dtype::kI64), integer_(value) {}  // NOLINT
-  constexpr Scalar(double value) : kind_(Dtype::kF64), real_(value) {}      // NOLINT
-  constexpr Scalar(Dim value)                                               // NOLINT
+  /// All NaNs become one: plans and texts do not tell them apart.
+  constexpr Scalar(double value)  // NOLINT
+      : kind_(Dtype::kF64), real_(value == value ? value : std::numeric_limits<double>::quiet_NaN()) {}
+  constexpr Scalar(Dim value)  // NOLINT
       : kind_(Dtype::kI64), expression_(value.expression()), integer_(value.unnoted()) {}
 
   /// kBool, kI64 or kF64: the category, not a width.
@@ -44,7 +47,7 @@ class Scalar {
   /// Same category and same bits: 0.0 differs from -0.0, 1 from 1.0; all NaNs are equal. A traced size equals only
   /// itself.
   bool operator==(const Scalar& other) const;
-  /// The 64 bits of the value, with one pattern for all NaNs. Used by hashes and guards.
+  /// The 64 bits of the value. Used by hashes and guards.
   uint64_t bits() const;
 
   /// The traced number that it is; 0 if it is not traced.

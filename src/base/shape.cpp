@@ -119,7 +119,7 @@ std::string to_string(DimsView dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i > 0) text += ',';
-    text += to_string(dims[i]);
+    text += fmt::format("{}", dims[i]);
   }
   return text + ']';
 }

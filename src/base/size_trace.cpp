@@ -327,7 +327,7 @@ std::string SizeTrace::text(const Polynomial& number) const {
 
 std::string SizeTrace::text(Dim dim) const {
   const Expression* expression = find(dim);
-  return expression ? text(expression->number) : to_string(dim);
+  return expression ? text(expression->number) : fmt::format("{}", dim);
 }
 
 std::vector<std::string> SizeTrace::conditions() const {

@@ -31,7 +31,9 @@ std::string join(const Items& items, Print print) {
   return text;
 }
 
-std::string to_text(const IRGraph& graph, Dim dim) { return graph.sizes ? graph.sizes->text(dim) : to_string(dim); }
+std::string to_text(const IRGraph& graph, Dim dim) {
+  return graph.sizes ? graph.sizes->text(dim) : fmt::format("{}", dim);
+}
 
 std::string to_text(const IRGraph& graph, const Dims& dims) {
   std::string text;

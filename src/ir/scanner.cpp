@@ -278,7 +278,7 @@ std::string attribute_text(const Attribute& attribute) {
   struct Printer {
     std::string operator()(std::monostate) const { return "none"; }
     std::string operator()(bool value) const { return value ? "true" : "false"; }
-    std::string operator()(Dim value) const { return to_string(value); }
+    std::string operator()(Dim value) const { return fmt::format("{}", value); }
     std::string operator()(double value) const { return to_string(Scalar(value)); }
     std::string operator()(Dtype value) const { return std::string(name_of(value)); }
     std::string operator()(const Dims& value) const { return to_string(DimsView(value)); }

@@ -13,16 +13,21 @@ using jit::TablePlan;
 
 CompiledCalls::CompiledCalls(const CompileOptions& options) : table_(std::make_shared<CppTable>(options)) {}
 
-std::vector<Tensor> CompiledCalls::call(const CallArguments& arguments, const Function& function) const {
-  if (jit::TracingContext::is_active()) return function(nullptr);
+std::vector<Tensor> CompiledCalls::call(CallArguments arguments, const Function& function) const {
+  if (jit::TracingContext::is_active()) {
+    jit::note_nested_call(table_);
+    return function(nullptr);
+  }
+  table_->depends_on().add_to(arguments);
   return table_->plans().call(CppCall(*table_, arguments, function));
 }
 
 namespace {
 
 /// The plan that serves a call, and what a run of it needs.
-Ref<TablePlan> plan_for(CppTable& table, const CallArguments& arguments, Program::Handles& handles) {
+Ref<TablePlan> plan_for(CppTable& table, CallArguments& arguments, Program::Handles& handles) {
   PlanTable& plans = table.plans();
+  table.depends_on().add_to(arguments);
   plans.finish_recordings();
   const CompiledCalls::Function none;
   const CppCall call(table, arguments, none);
@@ -37,12 +42,12 @@ Ref<TablePlan> plan_for(CppTable& table, const CallArguments& arguments, Program
 
 }  // namespace
 
-std::string CompiledCalls::graph(const CallArguments& arguments) const {
+std::string CompiledCalls::graph(CallArguments arguments) const {
   Program::Handles handles;
   return to_text(plan_for(*table_, arguments, handles)->program->graph());
 }
 
-std::string CompiledCalls::plan(const CallArguments& arguments, bool timed) const {
+std::string CompiledCalls::plan(CallArguments arguments, bool timed) const {
   Program::Handles handles;
   const Ref<TablePlan> plan = plan_for(*table_, arguments, handles);
   return timed ? jit::Trial::text_with_times(*plan->program, handles) : to_text(plan->program->plan());

@@ -29,7 +29,8 @@ std::vector<TensorRef> refs(std::span<const Tensor> tensors) {
 CppTable::CppTable(const CompileOptions& options)
     : plans_(PlanTable::make("function", options.max_cache_entries, options.wait,
                              options.verify.value_or(lucid::options().verify))),
-      dynamic_(options.dynamic) {}
+      dynamic_(options.dynamic),
+      depends_on_(options.depends_on) {}
 
 std::set<uint32_t> CppTable::fixed(std::string_view structure) const {
   const std::lock_guard lock(mutex());
@@ -43,6 +44,35 @@ void CppTable::note_fixed(std::string_view structure, const std::set<uint32_t>& 
   fixed_[std::string(structure)].insert(positions.begin(), positions.end());
 }
 
+namespace {
+
+/// What depends_on of a function returned when it was called inside a recorded call.
+class NestedValues : public Dependency {
+ public:
+  explicit NestedValues(const std::shared_ptr<CppTable>& table) : table_(table) { table->depends_on().add_to(values_); }
+
+  bool holds() const override {
+    const std::shared_ptr<CppTable> table = table_.lock();
+    if (!table) return false;
+    CallArguments now;
+    table->depends_on().add_to(now);
+    const auto impl = [](const Tensor& tensor) { return tensor.impl(); };
+    return now.values() == values_.values() && std::ranges::equal(now.tensors(), values_.tensors(), {}, impl, impl);
+  }
+  bool is_gone() const override { return table_.expired(); }
+  std::string name() const override { return "what a compiled function depends on"; }
+
+ private:
+  const std::weak_ptr<CppTable> table_;
+  CallArguments values_;
+};
+
+}  // namespace
+
+void note_nested_call(const std::shared_ptr<CppTable>& table) {
+  if (!table->depends_on().empty()) note_dependency(table.get(), [&] { return std::make_shared<NestedValues>(table); });
+}
+
 const Dependency* CppPlan::changed() const {
   for (const auto& dependency : dependencies_)
     if (!dependency->holds()) return dependency.get();
@@ -50,7 +80,7 @@ const Dependency* CppPlan::changed() const {
 }
 
 bool CppPlan::may_serve(std::span<TensorImpl* const> tensors) const {
-  if (!is_doubtful_.load(std::memory_order_acquire) || std::ranges::equal(tensors, recorded_)) return true;
+  if (!is_doubtful() || std::ranges::equal(tensors, recorded_)) return true;
   std::vector<TensorRef> gone;  // destroyed after the lock is released
   const std::lock_guard lock(mutex());
   bool is_doubtful = false, serves = true;
@@ -123,7 +153,14 @@ class CppCall::Traced {
       context.set_sizes(sizes_);
       sizes.emplace(&sizes_->trace);
     }
-    Result results = call_.function_(&passed_);
+    Result results;
+    try {
+      results = call_.function_(&passed_);
+    } catch (...) {
+      return_gradient_states();
+      throw;
+    }
+    return_gradient_states();
     for (const uint32_t number : reads.numbers()) numbers_->note_read(number);
     return results;
   }
@@ -198,18 +235,27 @@ class CppCall::Traced {
         if (varies && !is_fixed(position) && SizeTrace::is_traceable(tensor->sizes()[dim])) dims.push_back({dim});
       }
       const auto index = static_cast<size_t>(std::ranges::find(call_.tensors_, tensor) - call_.tensors_.begin());
-      if (!dims.empty()) replaced_.emplace_back(tensor, sizes_->add(*tensor, index, dims));
+      if (dims.empty()) continue;
+      replaced_.emplace_back(tensor, sizes_->add(*tensor, index, dims));
+      if (tensor->is_view()) replaced_.back().second->set_view_of(tensor->root(), tensor->view_kind());
     }
     for (size_t i = 0; i < tensors.size(); ++i)
       if (call_.arguments_.is_direct(i))
         passed_.tensors.push_back(tensors[i].defined() ? wrap(TensorRef(traced_of(tensors[i].impl()))) : tensors[i]);
   }
 
-  /// Whether the function may get other handles on the memory of its arguments: an earlier call did nothing that would
-  /// be done to them instead, such as setting a gradient.
+  /// What the function did to the gradient state of a handle in place of an argument, it did to the argument.
+  void return_gradient_states() const {
+    for (const auto& [tensor, traced] : replaced_)
+      if (traced->autograd()) tensor->share_autograd(*traced);
+  }
+
+  /// Whether the function may get other handles on the memory of its arguments: these have no gradient state yet, and
+  /// an earlier call had no effects.
   bool may_replace_tensors() const {
     if (call_.table_.dynamic() == false) return false;
-    if (std::ranges::any_of(call_.tensors_, [](const TensorImpl* tensor) { return requires_grad(*tensor); }))
+    if (std::ranges::any_of(call_.tensors_,
+                            [](const TensorImpl* tensor) { return tensor->autograd() || requires_grad(*tensor); }))
       return false;
     bool is_known = false, has_effects = false;
     for (const Ref<TablePlan>& plan : call_.table_.plans().plans_now()) {
@@ -278,9 +324,23 @@ CppCall::CppCall(CppTable& table, const CallArguments& arguments, const Compiled
 }
 
 bool CppCall::holds(const TablePlan& plan, Program::Handles& handles) const {
+  return as_cpp(plan).may_serve(tensors()) && holds_otherwise(plan, handles);
+}
+
+bool CppCall::holds_otherwise(const TablePlan& plan, Program::Handles& handles) const {
   handles.sizes = arguments_.sizes();
-  return as_cpp(plan).may_serve(tensors()) && !as_cpp(plan).changed() &&
-         as_cpp(plan).find_numbers(arguments_.numbers(), handles.numbers);
+  return !as_cpp(plan).changed() && as_cpp(plan).find_numbers(arguments_.numbers(), handles.numbers);
+}
+
+std::vector<Ref<TablePlan>> CppCall::doubtful_plans() const {
+  std::vector<Ref<TablePlan>> plans;
+  for (const Ref<TablePlan>& plan : table_.plans().plans_now()) {
+    Program::Handles handles;
+    if (as_cpp(*plan).is_doubtful() && plan->structure == key_.structure() && plan->pattern.matches(key_.numbers()) &&
+        holds_otherwise(*plan, handles) && plan->program->fits(tensors(), handles))
+      plans.push_back(plan);
+  }
+  return plans;
 }
 
 std::string CppCall::difference(const TablePlan& plan) const {
@@ -343,6 +403,7 @@ std::optional<CppCall::Result> CppCall::verify(const TablePlan& plan, const Prog
 
 CppCall::Result CppCall::record(PlanTable::Recording& recording) const {
   Traced traced(*this);
+  const std::vector<Ref<TablePlan>> doubtful = doubtful_plans();
   TracingContext context;
   context.collect_dependencies();
   Result results;
@@ -355,16 +416,20 @@ CppCall::Result CppCall::record(PlanTable::Recording& recording) const {
   context.stop();
   has_memory_for([&] {
     recording.returned(!context.trace().guards.empty(),
-                       [&](std::string& obstacle) { return plan_of(context, traced, results, obstacle); });
+                       [&](std::string& obstacle) { return plan_of(context, traced, doubtful, results, obstacle); });
   });
   traced.restore(results);
   return results;
 }
 
-Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, const Result& results,
-                                std::string& obstacle) const {
+Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, std::span<const Ref<TablePlan>> doubtful,
+                                const Result& results, std::string& obstacle) const {
   // The next call is recorded instead.
   if (context.trace().sets_up) return nullptr;
+  if (context.caught_error()) {
+    obstacle = "catches an error";
+    return nullptr;
+  }
   if (!std::ranges::all_of(results, &Tensor::defined)) {
     obstacle = "returns an undefined tensor";
     return nullptr;
@@ -401,12 +466,13 @@ Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, const R
   const std::vector<TensorRef> tensors = traced.tensors();
   const std::vector<TensorRef> returned = refs(results), captured = context.captured(tensors, returned);
   Ref<Program> program = Program::record(context, tensors, returned, captured, "function", obstacle);
-  if (!program) return nullptr;
+  TracingContext::Dependencies dependencies = context.finish_dependencies(obstacle);
+  if (!program || !obstacle.empty()) return nullptr;
   varying.merge(numbers);
   auto plan = make_ref<CppPlan>(std::move(program), key_, std::vector<uint32_t>(varying.begin(), varying.end()),
-                                context.finish_dependencies(), std::move(given), has_effects);
+                                std::move(dependencies), std::move(given), has_effects);
   // A tensor that is an argument may also be captured: the recording cannot tell one use from the other. Another
-  // recording, with other arguments, can.
+  // recording of a call that did the same with other arguments can.
   std::vector<TensorRef> doubts = tensors;
   for (size_t i = 0; i < doubts.size(); ++i) {
     // Which arguments are one tensor is part of the key.
@@ -414,8 +480,8 @@ Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, const R
     if (is_repeated || !traced.is_passed_itself(tensors_[i])) doubts[i] = nullptr;
   }
   plan->doubt(this->tensors(), std::move(doubts));
-  for (const Ref<TablePlan>& other : table_.plans().plans_now()) {
-    if (other->structure != key_.structure()) continue;
+  for (const Ref<TablePlan>& other : doubtful) {
+    if (other->program->branch() != plan->program->branch()) continue;
     as_cpp(*other).confirm(tensors, captured);
     plan->confirm(as_cpp(*other).doubts(), other->program->state());
   }

@@ -16,6 +16,8 @@ class CppTable {
   explicit CppTable(const CompileOptions& options);
 
   PlanTable& plans() const { return *plans_; }
+  /// Values that the function reads and that the library cannot see.
+  const Dependencies& depends_on() const { return depends_on_; }
   /// Whether sizes of tensors are traced: all, none, or those that vary.
   std::optional<bool> dynamic() const { return dynamic_; }
   /// The positions in keys with a structure of numbers on whose values the calls depend.
@@ -29,8 +31,12 @@ class CppTable {
 
   const std::shared_ptr<PlanTable> plans_;
   const std::optional<bool> dynamic_;
+  const Dependencies depends_on_;
   std::map<std::string, std::set<uint32_t>, std::less<>> fixed_;
 };
+
+/// A function is called as part of the recorded call of another one, which thereby depends on the same values.
+void note_nested_call(const std::shared_ptr<CppTable>& table);
 
 /// A plan of a function in C++, and what it depends on beside the arguments and tensors.
 class CppPlan : public TablePlan {
@@ -55,9 +61,10 @@ class CppPlan : public TablePlan {
   /// capture. As long as such a tensor lives, the plan serves only calls with that argument. Precedes all calls.
   void doubt(std::span<TensorImpl* const> recorded, std::vector<TensorRef> arguments);
   std::vector<TensorRef> doubts() const;
-  /// Another call of the function, with these arguments, used only these captured tensors.
+  /// Another call of the function, with these arguments, did the same and used only these captured tensors.
   void confirm(std::span<const TensorRef> arguments, std::span<const TensorRef> captured) const;
   bool may_serve(std::span<TensorImpl* const> tensors) const;
+  bool is_doubtful() const { return is_doubtful_.load(std::memory_order_acquire); }
   /// The first dependency that does not hold, or null.
   const Dependency* changed() const;
   /// Finds the numbers of a call. Returns whether it does with its numbers what the recorded call did.
@@ -97,7 +104,12 @@ class CppCall {
 
  private:
   class Traced;
-  Ref<TablePlan> plan_of(TracingContext& context, Traced& traced, const Result& results, std::string& obstacle) const;
+  /// Whether the guards of a plan hold, except that a captured tensor may be an argument.
+  bool holds_otherwise(const TablePlan& plan, Program::Handles& handles) const;
+  /// The doubtful plans that would otherwise serve the call.
+  std::vector<Ref<TablePlan>> doubtful_plans() const;
+  Ref<TablePlan> plan_of(TracingContext& context, Traced& traced, std::span<const Ref<TablePlan>> doubtful,
+                         const Result& results, std::string& obstacle) const;
 
   CppTable& table_;
   const CallArguments& arguments_;

@@ -51,7 +51,7 @@ std::vector<TensorRef> used_state(const TracingContext& context, std::span<const
   std::vector<TensorRef> used;
   const auto touches = [&](const TensorRef& handle) {
     const auto& uses = context.gradient_uses();
-    return context.find(*handle->cell()) >= 0 ||
+    return context.find(*handle->cell()) >= 0 || context.is_used(*handle) ||
            std::any_of(results.begin(), results.end(),
                        [&](const TensorRef& result) { return result->cell() == handle->cell(); }) ||
            std::any_of(uses.begin(), uses.end(), [&](const auto& use) { return is_leaf_of(use, handle); });

@@ -39,7 +39,8 @@ void append_elements(const TensorImpl& tensor, size_t axis, const char* element,
 
 }  // namespace
 
-TracingContext::TracingContext(Source source) : source_(std::move(source)), first_node_(GradNode::next_number()) {
+TracingContext::TracingContext(Source source)
+    : source_(std::move(source)), first_node_(GradNode::next_number()), errors_before_(errors_made()) {
   default_generator();  // made before the call, which may be the first to use it
   serial_ = next_serial();
   before_ = set_eager_observer(this);
@@ -51,6 +52,7 @@ bool TracingContext::is_active() { return dynamic_cast<TracingContext*>(eager_ob
 void TracingContext::stop() {
   if (!std::exchange(is_installed_, false)) return;
   set_eager_observer(before_);
+  caught_error_ = errors_made() != errors_before_;
 }
 
 void TracingContext::pause() { set_eager_observer(nullptr); }
@@ -429,6 +431,15 @@ void TracingContext::inspected(const TensorImpl& tensor, std::string_view how) {
   });
 }
 
+void TracingContext::used(const TensorImpl& tensor) {
+  note([&] {
+    // A gradient is found by its leaf, and is of the same type.
+    if (std::ranges::any_of(gradient_uses_, [&](const auto& use) { return use.initial.get() == &tensor; })) return;
+    note_handle(tensor);
+    if (known_handles_.contains(&tensor)) used_.insert(&tensor);
+  });
+}
+
 void TracingContext::hashed(const TensorImpl& tensor) {
   note([&] {
     if (!is_own(tensor)) hashed_.emplace_back(const_cast<TensorImpl*>(&tensor));
@@ -496,10 +507,13 @@ void TracingContext::join(std::span<const ImportedCell> group) {
   }
 }
 
-TracingContext::Dependencies TracingContext::finish_dependencies() {
+TracingContext::Dependencies TracingContext::finish_dependencies(std::string& obstacle) {
   Dependencies all;
   for (const auto& [_, dependency] : dependencies_) {
-    dependency->recorded();
+    // A variable of the function.
+    if (dependency->is_gone()) continue;
+    const std::string change = dependency->recorded();
+    if (obstacle.empty()) obstacle = change;
     all.push_back(dependency);
   }
   return all;

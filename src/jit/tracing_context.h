@@ -85,6 +85,8 @@ class TracingContext : public EagerObserver {
   bool uses_tensors_of_other_threads() const;
   /// Handles on memory from outside that the recording used or returns, without these arguments.
   std::vector<TensorRef> captured(std::span<const TensorRef> arguments, std::span<const TensorRef> results);
+  /// Whether the program got to know what a tensor from outside is.
+  bool is_used(const TensorImpl& tensor) const { return used_.contains(&tensor); }
   /// The index of a cell in Trace::cells, or -1 if the call did not use it.
   int32_t find(const Cell& cell) const;
   /// After the recording: treats cells on overlapping imported memory as one cell if the call wrote to any of them.
@@ -92,6 +94,8 @@ class TracingContext : public EagerObserver {
   /// How many elements a cell begins after the cell that it was joined to; zero for cells that were not joined.
   int64_t shift_of(const Cell& cell) const;
 
+  /// Whether the call caught an error of the library. Which errors there are may depend on anything that tensors are.
+  bool caught_error() const { return caught_error_; }
   /// Whether the call ran nodes of the gradient graph.
   bool ran_backward() const { return ran_backward_; }
 
@@ -103,8 +107,8 @@ class TracingContext : public EagerObserver {
   /// Collects what the call depends on beside tensors. Set before anything is recorded.
   void collect_dependencies() { collects_dependencies_ = true; }
   using Dependencies = std::vector<std::shared_ptr<const Dependency>>;
-  /// After the recording.
-  Dependencies finish_dependencies();
+  /// After the recording. Sets `obstacle` if one of them prevents a plan.
+  Dependencies finish_dependencies(std::string& obstacle);
 
   bool needs_dependency(const void* object) const override {
     return collects_dependencies_ && !dependencies_.contains(object);
@@ -130,6 +134,7 @@ class TracingContext : public EagerObserver {
   void sets_up() override { trace_.sets_up = true; }
   void changed(const TensorImpl& tensor, std::string_view how) override;
   void inspected(const TensorImpl& tensor, std::string_view how) override;
+  void used(const TensorImpl& tensor) override;
   void hashed(const TensorImpl& tensor) override;
   /// Tensors from outside whose hash the call read.
   const std::vector<TensorRef>& hashed() const { return hashed_; }
@@ -167,6 +172,8 @@ class TracingContext : public EagerObserver {
   /// The handles from outside that the call used, several for a cell if they are views of each other.
   std::vector<TensorRef> handles_;
   std::unordered_set<const TensorImpl*> known_handles_;
+  /// Those of handles_ for which is_used().
+  std::unordered_set<const TensorImpl*> used_;
   /// The addresses of all handles on memory from outside that the call created. Those of destroyed ones stay: a handle
   /// that was there before the call cannot get them.
   std::unordered_set<const TensorImpl*> own_handles_;
@@ -178,6 +185,8 @@ class TracingContext : public EagerObserver {
   std::vector<TensorRef> hashed_;
   /// By object, which the dependency keeps alive.
   std::unordered_map<const void*, std::shared_ptr<Dependency>> dependencies_;
+  const uint64_t errors_before_;
+  bool caught_error_ = false;
   bool ran_backward_ = false;
   bool keeps_contents_ = false;
   /// Tensors whose memory the call wrote to, and copies of that memory.

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "nn/call_op.h"
+#include "nn/dependency.h"
 #include "nn/parameters.h"
 #include "nn/repr.h"
 #include "tensor/api.h"
@@ -20,6 +21,7 @@ std::string setting_text(const Item& item) {
 }  // namespace
 
 Tensor Activation::forward(const Tensor& input) {
+  note_use(*this);
   if (!op_) op_ = &op_table().at(op_name());
   const Op& op = *op_;
   Attributes attributes;
@@ -71,17 +73,29 @@ std::string RReLU::extra_repr() const {
 }
 
 void GLU::fields(Fields& visit) { visit("dim", options.dim); }
-Tensor GLU::forward(const Tensor& input) { return glu(input, options.dim); }
+Tensor GLU::forward(const Tensor& input) {
+  note_use(*this);
+  return glu(input, options.dim);
+}
 std::string GLU::extra_repr() const { return fmt::format("dim={}", options.dim); }
 
 void Softmax::fields(Fields& visit) { visit("dim", options.dim); }
-Tensor Softmax::forward(const Tensor& input) { return softmax(input, options.dim); }
+Tensor Softmax::forward(const Tensor& input) {
+  note_use(*this);
+  return softmax(input, options.dim);
+}
 std::string Softmax::extra_repr() const { return fmt::format("dim={}", options.dim); }
 void LogSoftmax::fields(Fields& visit) { visit("dim", options.dim); }
-Tensor LogSoftmax::forward(const Tensor& input) { return log_softmax(input, options.dim); }
+Tensor LogSoftmax::forward(const Tensor& input) {
+  note_use(*this);
+  return log_softmax(input, options.dim);
+}
 std::string LogSoftmax::extra_repr() const { return fmt::format("dim={}", options.dim); }
 void Softmin::fields(Fields& visit) { visit("dim", options.dim); }
-Tensor Softmin::forward(const Tensor& input) { return softmin(input, options.dim); }
+Tensor Softmin::forward(const Tensor& input) {
+  note_use(*this);
+  return softmin(input, options.dim);
+}
 std::string Softmin::extra_repr() const { return fmt::format("dim={}", options.dim); }
 
 Tensor Softmax2d::forward(const Tensor& input) {

@@ -1,6 +1,7 @@
 #include <lucid/nn/container.h>
 
 #include "base/error.h"
+#include "nn/dependency.h"
 #include "tensor/api.h"
 
 namespace lucid::nn {
@@ -25,6 +26,7 @@ Sequential& Sequential::append(Ptr<Module> module) {
 }
 
 Tensor Sequential::forward(const Tensor& input) {
+  note_use(*this);
   Tensor result = input;
   for (size_t i = 0; i < size(); ++i) {
     const Ptr<Module> module = child_slots()[i].module;
@@ -34,6 +36,7 @@ Tensor Sequential::forward(const Tensor& input) {
 }
 
 Item Sequential::forward_with(const Arguments& arguments) {
+  note_use(*this);
   Item result = arguments.bind("Sequential.forward", {"input"}, 1).front();
   for (size_t i = 0; i < size(); ++i) {
     const Ptr<Module> module = child_slots()[i].module;

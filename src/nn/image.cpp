@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "nn/call_op.h"
+#include "nn/dependency.h"
 #include "nn/parameters.h"
 #include "nn/repr.h"
 #include "tensor/api.h"
@@ -20,7 +21,10 @@ void Pad::build(std::optional<Dtype>) {
   options.padding = for_each_dimension(type_name(), "padding", options.padding, 2 * spatial());
 }
 
-Tensor Pad::forward(const Tensor& input) { return pad(input, options.padding, mode(), options.value); }
+Tensor Pad::forward(const Tensor& input) {
+  note_use(*this);
+  return pad(input, options.padding, mode(), options.value);
+}
 
 std::string Pad::extra_repr() const {
   if (!has_value()) return tuple_text(options.padding);
@@ -35,6 +39,7 @@ void Upsample::fields(Fields& visit) {
 }
 
 Tensor Upsample::forward(const Tensor& input) {
+  note_use(*this);
   OpSettings settings = {{"mode", options.mode}, {"align_corners", to_item(options.align_corners)}};
   if (options.scale_factor.is_tuple()) {
     // The op has a single factor for all dimensions.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nn/dependency.h"
 #include "nn/parameters.h"
 #include "nn/repr.h"
 #include "tensor/observer.h"
@@ -104,7 +105,10 @@ Item Identity::forward_with(const Arguments& arguments) {
   return arguments.positional.front();
 }
 
-Tensor Flatten::forward(const Tensor& input) { return flatten(input, options.start_dim, options.end_dim); }
+Tensor Flatten::forward(const Tensor& input) {
+  note_use(*this);
+  return flatten(input, options.start_dim, options.end_dim);
+}
 std::string Flatten::extra_repr() const {
   return fmt::format("start_dim={}, end_dim={}", options.start_dim, options.end_dim);
 }
@@ -113,7 +117,10 @@ void Flatten::fields(Fields& visit) {
   visit("end_dim", options.end_dim);
 }
 
-Tensor Unflatten::forward(const Tensor& input) { return unflatten(input, options.dim, options.unflattened_size); }
+Tensor Unflatten::forward(const Tensor& input) {
+  note_use(*this);
+  return unflatten(input, options.dim, options.unflattened_size);
+}
 std::string Unflatten::extra_repr() const {
   return fmt::format("dim={}, unflattened_size={}", options.dim, tuple_text(options.unflattened_size));
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "nn/bridge.h"
+#include "nn/dependency.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
 
@@ -124,11 +125,21 @@ void Module::unlink(Module& child) {
   if (place != child.parents_.end()) child.parents_.erase(place);
 }
 
-NamedSlot* Module::find_parameter(std::string_view name) { return find_in(parameters_, name); }
-NamedSlot* Module::find_buffer(std::string_view name) { return find_in(buffers_, name); }
-NamedChild* Module::find_child(std::string_view name) { return find_in(children_, name); }
+NamedSlot* Module::find_parameter(std::string_view name) {
+  note_use(*this);
+  return find_in(parameters_, name);
+}
+NamedSlot* Module::find_buffer(std::string_view name) {
+  note_use(*this);
+  return find_in(buffers_, name);
+}
+NamedChild* Module::find_child(std::string_view name) {
+  note_use(*this);
+  return find_in(children_, name);
+}
 
 Tensor Module::parameter(std::string_view name) const {
+  note_use(*this);
   // A hook may replace a parameter by a buffer that it computes from other parameters (weight norm, pruning).
   for (const NamedSlot& named : parameters_)
     if (named.name == name) return named.slot.get();
@@ -136,9 +147,13 @@ Tensor Module::parameter(std::string_view name) const {
     if (named.name == name) return named.slot.get();
   return at(parameters_, *this, "parameter", name).slot.get();
 }
-Tensor Module::buffer(std::string_view name) const { return at(buffers_, *this, "buffer", name).slot.get(); }
+Tensor Module::buffer(std::string_view name) const {
+  note_use(*this);
+  return at(buffers_, *this, "buffer", name).slot.get();
+}
 
 Module& Module::child(std::string_view name) const {
+  note_use(*this);
   const Ptr<Module>& module = at(children_, *this, "module", name).module;
   if (!module) throw ValueError("{}: the submodule '{}' is None", type_name(), name);
   return *module;

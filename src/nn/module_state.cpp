@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/stack.h"
 #include "nn/bridge.h"
+#include "nn/dependency.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
@@ -89,6 +90,7 @@ void Bridge::save_own_state(Module& module, StateDict& state, const std::string&
 }
 
 void Module::save_state(StateDict& state, const std::string& prefix, bool keep_vars) {
+  note_use(*this);
   Path path{"state_dict"};
   save_tree(state, prefix, keep_vars, path);
 }
@@ -251,6 +253,7 @@ struct Copies {
 }  // namespace
 
 Ptr<Module> Module::clone() {
+  note_use(*this);
   Copies copies;
   return copies.copy(*this);
 }

@@ -127,7 +127,10 @@ class Optimizer::Dependency : public lucid::Dependency {
     return true;
   }
   std::string name() const override { return "the optimizer " + name_; }
-  void recorded() override { steps_ = counters_->steps - steps_; }
+  std::string recorded() override {
+    steps_ = counters_->steps - steps_;
+    return {};
+  }
   void ran() const override { counters_->steps += steps_; }
 
  private:

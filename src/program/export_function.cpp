@@ -138,6 +138,8 @@ class FunctionExporter {
         throw ValueError(
             "export_program: the call creates state that later calls use, such as an optimizer's; call the function "
             "once before it is exported");
+      if (context.caught_error())
+        throw ValueError("export_program: the call catches an error, which may be another one for other inputs");
       if (context.uses_tensors_of_other_threads())
         throw ValueError("export_program: the call uses a tensor that another thread made during it");
       program =

@@ -10,6 +10,7 @@
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"
 #include "tensor/item.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 
@@ -24,6 +25,13 @@ void check_stored_as(const TensorImpl& tensor, Dtype dtype) {
     throw TypeError("data: the elements of {} are not stored as {}", to_string(tensor.type()), name_of(dtype));
   if (tensor.device().is_gpu())
     throw TypeError("data: {} is in the memory of a gpu; use cpu() first", to_string(tensor.type()));
+}
+
+/// A tensor whose type, sizes or requires_grad the program reads.
+const TensorImpl& used(const Tensor& tensor) {
+  const TensorImpl& impl = unwrap(tensor);
+  note_use(impl);
+  return impl;
 }
 
 }  // namespace
@@ -75,23 +83,29 @@ Tensor::~Tensor() {
 }
 
 Shape Tensor::shape() const {
-  const Dims& sizes = unwrap(*this).sizes();
+  const Dims& sizes = used(*this).sizes();
   return {sizes.begin(), sizes.end()};
 }
 Shape Tensor::strides() const {
-  const Dims& strides = unwrap(*this).strides();
+  const Dims& strides = used(*this).strides();
   return {strides.begin(), strides.end()};
 }
-int64_t Tensor::dim() const { return unwrap(*this).sizes().rank(); }
-Dim Tensor::numel() const { return unwrap(*this).numel(); }
+int64_t Tensor::dim() const { return used(*this).sizes().rank(); }
+Dim Tensor::numel() const { return used(*this).numel(); }
 Dim Tensor::size(int64_t axis) const {
-  const Dims& sizes = unwrap(*this).sizes();
+  const Dims& sizes = used(*this).sizes();
   if (sizes.empty()) throw IndexError("size: a 0-d tensor has no dimension {}", axis);
   return sizes[static_cast<size_t>(normalize_axis("size", axis, sizes.rank()))];
 }
-Dtype Tensor::dtype() const { return unwrap(*this).dtype(); }
-std::string Tensor::device() const { return lucid::to_string(unwrap(*this).device()); }
-bool Tensor::is_contiguous() const { return unwrap(*this).is_contiguous(); }
+Dtype Tensor::dtype() const { return used(*this).dtype(); }
+std::string Tensor::device() const { return lucid::to_string(used(*this).device()); }
+bool Tensor::is_contiguous() const { return used(*this).is_contiguous(); }
+
+bool Tensor::is_same(const Tensor& other) const {
+  for (const Tensor* each : {this, &other})
+    if (each->defined()) note_inspection(*each->impl_, "reads whether two tensors are the same");
+  return impl_ == other.impl_;
+}
 
 void Tensor::read_item(void* value, Dtype dtype) const {
   const TensorImpl& tensor = unwrap(*this);
@@ -123,12 +137,15 @@ void* Tensor::write_pointer(Dtype dtype) {
   return impl_->data();
 }
 
-bool Tensor::requires_grad() const { return lucid::requires_grad(unwrap(*this)); }
+bool Tensor::requires_grad() const { return lucid::requires_grad(used(*this)); }
 Tensor& Tensor::requires_grad_(bool requires_grad) {
   set_requires_grad(unwrap(*this), requires_grad);
   return *this;
 }
-bool Tensor::is_leaf() const { return lucid::is_leaf(unwrap(*this)); }
+bool Tensor::is_leaf() const {
+  note_inspection(unwrap(*this), "reads is_leaf of a tensor");
+  return lucid::is_leaf(*impl_);
+}
 Tensor Tensor::grad() const { return wrap(gradient(unwrap(*this))); }
 void Tensor::set_grad(const Tensor& gradient) { set_gradient(unwrap(*this), ref_of(gradient)); }
 

@@ -35,7 +35,7 @@ class LeafAccumulator {
 };
 
 /// A handle's gradient state. Most tensors have none.
-struct AutogradMeta : Pooled<AutogradMeta> {
+struct AutogradMeta : RefCounted, Pooled<AutogradMeta> {
   /// For a root: the node output that it is. For a view: its own node, valid until the root's graph version changes.
   Edge edge;
   /// Holds `.grad`. Created when the gradient is required, set or retained.

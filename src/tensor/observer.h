@@ -24,10 +24,13 @@ class Dependency {
   virtual ~Dependency() = default;
   /// Whether it is as it was during the recording.
   virtual bool holds() const = 0;
+  /// Whether the object was destroyed: it holds no more.
+  virtual bool is_gone() const { return false; }
   /// What has changed if it does not hold: "the module Linear".
   virtual std::string name() const = 0;
-  /// The recording is complete.
-  virtual void recorded() {}
+  /// The recording is complete. Returns what the call did to the object that a plan cannot repeat, to complete "the
+  /// call ..."; empty if nothing.
+  virtual std::string recorded() { return {}; }
   /// A plan has run in place of the call: repeats what the call did to the object, other than to its tensors.
   virtual void ran() const {}
 };
@@ -74,6 +77,8 @@ class EagerObserver {
   /// Something other than the values of a tensor is read, such as its place in the gradient graph. `how` completes "the
   /// call ...".
   virtual void inspected(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
+  /// What the tensor is reaches the program: its type, sizes, strides or requires_grad.
+  virtual void used(const TensorImpl& /*tensor*/) {}
   /// The hash of a tensor is read, which depends on its address.
   virtual void hashed(const TensorImpl& /*tensor*/) {}
   /// A property of the tensor other than its values changes. This matters if code outside the call can see the tensor.
@@ -105,6 +110,10 @@ inline void note_read(const TensorImpl& tensor, ValuesRead what) {
 inline void note_inspection(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->inspected(tensor, how);
+}
+inline void note_use(const TensorImpl& tensor) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->used(tensor);
 }
 inline void note_hash(const TensorImpl& tensor) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]

@@ -154,8 +154,10 @@ std::vector<std::string> suffixes_of(TensorImpl& tensor) {
   std::vector<std::string> suffixes;
   const Dtype dtype = tensor.dtype();
   const bool is_empty = tensor.numel() == 0;
-  if (is_empty && tensor.sizes().rank() != 1)
-    suffixes.push_back(fmt::format("size=({})", fmt::join(tensor.sizes(), ", ")));
+  if (is_empty && tensor.sizes().rank() != 1) {
+    const Shape sizes(tensor.sizes().begin(), tensor.sizes().end());
+    suffixes.push_back(fmt::format("size=({})", fmt::join(sizes, ", ")));
+  }
   const bool is_usual = dtype == default_float() || dtype == Dtype::kI64 || dtype == Dtype::kBool;
   if (!is_usual || (is_empty && dtype != default_float()))
     suffixes.push_back(fmt::format("dtype=lucid.{}", long_name_of(dtype)));

@@ -15,8 +15,13 @@ TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, Dim 
 TensorImpl::~TensorImpl() = default;
 
 AutogradMeta& TensorImpl::ensure_autograd() {
-  if (!autograd_) autograd_ = std::make_unique<AutogradMeta>();
+  if (!autograd_) autograd_ = make_ref<AutogradMeta>();
   return *autograd_;
+}
+
+void TensorImpl::share_autograd(const TensorImpl& other) {
+  autograd_ = other.autograd_;
+  set_graph_version(other.graph_version());
 }
 
 void TensorImpl::trace_sizes(const Geometry& geometry) {

@@ -136,6 +136,9 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   /// Null until gradients are involved.
   AutogradMeta* autograd() const { return autograd_.get(); }
   AutogradMeta& ensure_autograd();
+  /// Gives the handle the gradient state of another one on the same memory, which it stands for: they have one from now
+  /// on.
+  void share_autograd(const TensorImpl& other);
   /// Gives a tensor that only this thread can see a geometry with the same numbers, some of them traced.
   void trace_sizes(const Geometry& geometry);
   /// Rebinds the handle to other memory (`p.data = y`); old views keep the old cell.
@@ -170,7 +173,7 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   Dim offset_ = 0;
   Dim numel_ = 0;
   Ref<Cell> cell_;
-  std::unique_ptr<AutogradMeta> autograd_;
+  Ref<AutogradMeta> autograd_;
   Ref<TensorImpl> root_;
   std::atomic<uint32_t> graph_version_ = 0;
   ViewKind view_kind_ = ViewKind::kRecorded;

@@ -152,6 +152,14 @@ TEST_F(Programs, WhatCannotBeExported) {
                }),
                ValueError);
   const ExportedFunction f = [](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {in[0] + 1}; };
+  EXPECT_THROW(exports([](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+                 try {
+                   return {in[0] + ones({4})};
+                 } catch (const ValueError&) {
+                   return {in[0] * 10};
+                 }
+               }),
+               ValueError);
   EXPECT_THROW(exports(f, {.input_names = {"a", "b"}}), ValueError);
   EXPECT_THROW(exports(f, {.dynamic = {{{1, {"n"}}}}}), ValueError);
   EXPECT_THROW(exports(f, {.dynamic = {{{0, {"n", 3, 2}}}}}), ValueError);

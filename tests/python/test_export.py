@@ -287,6 +287,18 @@ def test_sizes_that_other_libraries_read(path):
     check_sizes(lambda x: x * float(np.sqrt(x.shape[0])), path, sizes=(1, 2, 8), max=8)
 
 
+def test_sizes_that_an_op_rejects(path):
+    row = lucid.ones(3, 3)
+
+    def function(x):
+        try:
+            return x + row
+        except ValueError:
+            return x * 10
+
+    check_sizes(function, path, sizes=(1, 2, 3, 4, 8), max=8)
+
+
 def test_results_of_many_gigabytes(path):
     """No machine has the memory for the largest size. The others work, or the export says what to change."""
     calls = [lucid.randn(size) for size in (1, 2, 100)]

@@ -240,6 +240,17 @@ def test_a_size_that_the_call_depends_on_cannot_vary():
         lucid.onnx.export(f, lucid.ones(4), dynamic={"x": {0: "n"}})
 
 
+def test_a_call_that_catches_an_error_has_no_dynamic_sizes():
+    def function(x):
+        try:
+            return x + lucid.ones(3)
+        except ValueError:
+            return x * 10
+
+    with pytest.raises(ValueError, match="catches an error"):
+        lucid.onnx.export(function, lucid.ones(5), dynamic={"x": {0: "n"}})
+
+
 def test_a_file_and_no_file(tmp_path):
     net = nn.Linear(3, 2)
     x = lucid.randn(4, 3)

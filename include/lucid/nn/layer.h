@@ -5,6 +5,14 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
+/// A module without settings and parameters.
+template <typename T>
+Ptr<Module> make_blank() {
+  T* const module = new T();
+  module->set_owned();
+  return Ptr<Module>(module);
+}
+
 /// Base of the library's own modules: `class ReLU : public Layer<ReLU>`. Self defines kName and a default constructor,
 /// which creates a module without settings and parameters; copying fills them in.
 template <typename Self, typename Base = Module>
@@ -12,7 +20,7 @@ class Layer : public Base {
  public:
   using Base::Base;
   std::string type_name() const override { return Self::kName; }
-  Ptr<Module> blank() const override { return Ptr<Module>(make<Self>()); }
+  Ptr<Module> blank() const override { return make_blank<Self>(); }
 };
 
 /// A module type that Python can look up by name.
@@ -23,7 +31,7 @@ struct LayerType {
 
 template <typename... Types>
 void add_layer_types(std::vector<LayerType>& types) {
-  (types.push_back({Types::kName, [] { return Ptr<Module>(make<Types>()); }}), ...);
+  (types.push_back({Types::kName, make_blank<Types>}), ...);
 }
 
 /// All module types of the library.

@@ -62,7 +62,9 @@ Ptr<T> make(const typename T::Options& options) {
 }
 template <typename T, typename... Args>
 Ptr<T> make(Args&&... args) {
-  if constexpr (std::is_constructible_v<T, Args...>) {
+  if constexpr (sizeof...(Args) == 0 && requires { T(typename T::Options()); }) {
+    return make<T>(typename T::Options());
+  } else if constexpr (std::is_constructible_v<T, Args...>) {
     T* const module = new T(std::forward<Args>(args)...);
     module->set_owned();
     return module;
@@ -241,7 +243,7 @@ class Module {
 
   // State.
 
-  bool training() const { return training_; }
+  bool training() const;
   /// Sets the mode of this module only.
   void set_training(bool training);
   /// Sets training mode, or evaluation mode, of this module and its submodules.
@@ -297,6 +299,8 @@ class Module {
   uint32_t use_count() const { return count_.load(std::memory_order_acquire); }
   /// Whether the last Ptr deletes the module.
   bool is_owned() const { return is_owned_; }
+  /// Expires with the module.
+  std::weak_ptr<const void> life() const { return life_; }
   void set_owned() { is_owned_ = true; }
   /// The object of another language that owns this module; null if there is none.
   void* object() const { return object_; }
@@ -361,6 +365,7 @@ class Module {
   uint32_t call_hooks_ = 0;
   bool training_ = true;
   bool is_owned_ = false;
+  const std::shared_ptr<const void> life_ = std::make_shared<char>();
   /// The next module in a temporary list: of changed modules, or of modules to delete.
   mutable Module* next_ = nullptr;
   // End traversals of a module that contains itself.

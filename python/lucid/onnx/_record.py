@@ -153,6 +153,8 @@ def _with_sizes(
                 f"lucid.onnx.export: the call uses the size of dimension {dim} of input {position} as a plain number, "
                 "so that size cannot be dynamic"
             )
+    if tracing.caught_error:
+        raise ValueError("lucid.onnx.export: the call catches an error, which may be another one for other sizes")
     return _graph(*tracing.record([*traced, *captured], outputs, [], "model"))
 
 
