@@ -164,9 +164,7 @@ TEST(CompileNotices, TheTextOfASize) {
 }
 
 TEST(CompileNotices, TheSizesInTheTextOfAnEmptyTensor) {
-  const auto f = [](const Tensor& x) {
-    return x * static_cast<double>(x.narrow(1, 0, 0).detach().to_string().size());
-  };
+  const auto f = [](const Tensor& x) { return x * static_cast<double>(x.narrow(1, 0, 0).detach().to_string().size()); };
   const auto fast = compile(f, kWait);
   for (const int n : {12, 13, 3, 140, 5}) expect_same(fast(ones({n, 2})), f(ones({n, 2})));
 }
