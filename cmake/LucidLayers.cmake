@@ -11,9 +11,11 @@ foreach(layer IN LISTS LUCID_LAYERS)
   endif()
 endforeach()
 
-# The op table takes a third of a build's time and little of a test's.
+# The code of sanitizers takes long to optimize, and tests spend little of their time in these layers.
 if(LUCID_SANITIZE)
-  target_compile_options(lucid_ops PRIVATE -O0)
+  foreach(layer ops passes schedule compiler nn optim models program)
+    target_compile_options(lucid_${layer} PRIVATE -O0)
+  endforeach()
 endif()
 
 # Whatever the layers are linked into calls malloc by way of src/base/memory_reserve.cpp, which says why.

@@ -1,7 +1,8 @@
 /* Runs programs that lucid.export() wrote. C99.
  *
  * Link with -llucid_runtime, which has no compiler and runs the machine code in the file, or with -llucid, which can
- * also compile the program from its graph. Any thread may call any function. Programs compute no gradients.
+ * also compile the program from its graph. Any thread may call any function, except that no thread may use a program
+ * while it is freed. Unless noted otherwise, a function fails if its program is NULL. Programs compute no gradients.
  */
 #ifndef LUCID_H
 #define LUCID_H
@@ -41,8 +42,8 @@ typedef struct {
   void* owner; /* of a result; NULL for other tensors */
 } lucid_tensor;
 
-/* What a program takes or returns. A size is -1 if it varies; its name is then in size_names. The strings live as long
- * as the program. */
+/* What a program takes or returns. A size that varies is -1; size_names then has its name, or NULL if it has none,
+ * such as twice the batch in an output. The strings live as long as the program. */
 typedef struct {
   const char* name;
   lucid_dtype dtype;
@@ -57,7 +58,8 @@ typedef struct lucid_program lucid_program;
  * caller trusts the file. */
 enum { LUCID_TRUSTED = 1 };
 
-/* Returns NULL on failure. */
+/* Loads a program from a file; `flags` is 0 or LUCID_TRUSTED. Without it, liblucid compiles the program from its graph,
+ * and liblucid_runtime, which cannot, fails. Returns NULL on failure; lucid_error() then says why. */
 lucid_program* lucid_program_load(const char* path, unsigned flags);
 /* A program in an object file, which lucid.export(ahead_of_time=True) wrote together with a header. */
 typedef struct {
@@ -69,7 +71,7 @@ typedef struct {
 
 /* Returns NULL on failure. The linked program must stay in memory. */
 lucid_program* lucid_program_open(const lucid_linked_program* linked);
-/* Another instance with the weights and the machine code of this one, and with the state as in the file. NULL on
+/* Another instance, which shares the weights and the machine code, with its own state, as in the file. Returns NULL on
  * failure. */
 lucid_program* lucid_program_copy(const lucid_program* program);
 /* Does nothing for NULL. No other thread may be using the program. */
@@ -78,7 +80,7 @@ void lucid_program_free(lucid_program* program);
 const char* lucid_program_name(const lucid_program* program);
 size_t lucid_program_input_count(const lucid_program* program);
 size_t lucid_program_output_count(const lucid_program* program);
-/* NULL if there is no such input or output. */
+/* NULL if there is no such input or output, or no program. */
 const lucid_spec* lucid_program_input(const lucid_program* program, size_t index);
 const lucid_spec* lucid_program_output(const lucid_program* program, size_t index);
 
@@ -95,7 +97,7 @@ void lucid_tensor_release(lucid_tensor* tensors, size_t count);
 /* The size of an element in bytes. */
 size_t lucid_dtype_size(lucid_dtype dtype);
 
-/* How many threads run kernels, from 1 on; by default one for each CPU. Returns 0, or -1 on failure. */
+/* Sets the number of threads that run kernels, at least 1; by default one for each CPU. Returns 0, or -1 on failure. */
 int lucid_set_threads(int threads);
 
 /* Why the last function of this thread failed, in English. Valid until the thread calls another function. */

@@ -41,10 +41,10 @@ int main() {
   const Tensor image = lucid::randn({1, 1, 32, 32});
   for (int i = 0; i < 2; ++i) {
     model->train();
-    compare("a module in training", fast_model(image), (*model)(image));
+    compare("a module in training", fast_model(image), model(image));
     model->eval();
     const lucid::NoGrad no_grad;
-    compare("a module in evaluation", fast_model(image), (*model)(image));
+    compare("a module in evaluation", fast_model(image), model(image));
   }
   std::printf("%ld plans, %ld hits\n", fast_model.cache_info().compiles, fast_model.cache_info().hits);
 
@@ -58,8 +58,8 @@ int main() {
   // A module that changes is noticed, so nothing has to be invalidated; plans can be dropped all the same.
   model->register_forward_hook(
       [](nn::Module&, const nn::Arguments&, const nn::Item& result) { return nn::Item(result.to_tensor() * 2); });
-  compare("a module with a new hook", fast_model(image), (*model)(image));
+  compare("a module with a new hook", fast_model(image), model(image));
   fast_model.invalidate_cache();
-  compare("a module without plans", fast_model(image), (*model)(image));
+  compare("a module without plans", fast_model(image), model(image));
   return g_all_equal ? 0 : 1;
 }

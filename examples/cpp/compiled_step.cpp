@@ -13,7 +13,7 @@ int main() {
   lucid::optim::Adam optimizer(model->parameters(), {.lr = 1e-3});
   const auto step = lucid::compile(
       [&](const Tensor& x, const Tensor& y) {
-        const Tensor loss = lucid::cross_entropy((*model)(x), y);
+        const Tensor loss = lucid::cross_entropy(model(x), y);
         optimizer.zero_grad();
         loss.backward();
         optimizer.step();

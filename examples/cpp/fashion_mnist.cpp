@@ -36,8 +36,10 @@ Dataset load(const std::string& folder, const std::string& part) {
 double accuracy(const auto& model, const Dataset& data) {
   const lucid::NoGrad no_grad;
   int64_t correct = 0;
-  for (const auto& batch : lucid::data::DataLoader({data.images, data.labels}, {.batch_size = 1000}))
-    correct += (model(batch[0]).argmax(1) == batch[1]).sum().template item<int64_t>();
+  for (const auto& batch : lucid::data::DataLoader({data.images, data.labels}, {.batch_size = 1000})) {
+    const Tensor scores = model(batch[0]);
+    correct += (scores.argmax(1) == batch[1]).sum().item<int64_t>();
+  }
   return 100.0 * static_cast<double>(correct) / static_cast<double>(data.labels.numel());
 }
 
@@ -86,14 +88,14 @@ int main(int argc, char** argv) {
   const lucid::data::DataLoader batches({train.images, train.labels},
                                         {.batch_size = 64, .shuffle = true, .drop_last = true});
   const auto step = [&](const Tensor& images, const Tensor& labels) {
-    Tensor loss = lucid::cross_entropy((*model)(images), labels);
+    Tensor loss = lucid::cross_entropy(model(images), labels);
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
     return loss.detach();
   };
   const auto compiled_step = lucid::compile(step);
-  const auto compiled_model = lucid::compile([&](const Tensor& images) { return (*model)(images); });
+  const auto compiled_model = lucid::compile([&](const Tensor& images) { return model(images); });
   std::printf("epoch    loss  test accuracy   seconds\n");
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();

@@ -17,7 +17,7 @@ bool same_bits(const Tensor& x, const Tensor& y) { return (x == y).all().item<bo
 
 class Net : public nn::Module {
  public:
-  Tensor forward(const Tensor& x) override { return (*out_)(lucid::max_pool2d((*conv_)(x).relu(), 2).flatten(1)); }
+  Tensor forward(const Tensor& x) override { return out_(lucid::max_pool2d(conv_(x).relu(), 2).flatten(1)); }
 
  private:
   nn::Ptr<nn::Conv2d> conv_ =
@@ -33,7 +33,7 @@ int main() {
   const auto net = nn::make<Net>();
   const Tensor images = lucid::randn({4, 1, 32, 32});
   const Tensor labels = lucid::tensor<int64_t>({3, 1, 4, 1});
-  nn::CrossEntropyLoss().forward((*net)(images), labels).backward();
+  nn::CrossEntropyLoss().forward(net(images), labels).backward();
   for (const auto& [name, parameter] : net->named_parameters())
     if (parameter.grad().defined()) std::cout << name << " has a gradient\n";
 
@@ -45,5 +45,5 @@ int main() {
 
   const auto fast_net = lucid::compile(net, {.wait = true});
   fast_net(images);
-  std::cout << "same bits: " << same_bits(fast_net(images), (*net)(images)) << "\n";
+  std::cout << "same bits: " << same_bits(fast_net(images), net(images)) << "\n";
 }

@@ -1,4 +1,4 @@
-// Trains a small network on made-up data with a compiled model, and evaluates it after each epoch. Batches are prepared
+// Trains a small network on made-up data with compiled steps, and evaluates it after each epoch. Batches are prepared
 // by two threads.
 //
 //   training [cpu or gpu]
@@ -27,7 +27,7 @@ class Points : public data::Dataset {
 
 class MyModel : public nn::Module {
  public:
-  Tensor forward(const Tensor& x) override { return (*last_)((*drop_)((*first_)(x).relu())); }
+  Tensor forward(const Tensor& x) override { return last_(drop_(first_(x).relu())); }
 
  private:
   nn::Ptr<nn::Linear> first_ = register_module("first", nn::make<nn::Linear>(8, 64));
@@ -39,21 +39,22 @@ int main(int argc, char** argv) {
   const std::string device = argc > 1 ? argv[1] : "cpu";
   lucid::manual_seed(0);
   const auto model = nn::make<MyModel>();
-  model->transform([&](const Tensor& tensor) { return tensor.to(device); });
+  model->to(device);
   const auto fast = lucid::compile(model);
   lucid::optim::Adam optimizer(model->parameters(), {.lr = 1e-2});
+  const auto step = lucid::compile([&](const Tensor& points, const Tensor& labels) {
+    const Tensor loss = lucid::cross_entropy(model(points), labels);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  });
   const data::DataLoader train(Points(2048), {.batch_size = 64, .shuffle = true, .num_workers = 2});
   const data::DataLoader test(Points(512), {.batch_size = 512});
 
   double accuracy = 0;
   for (int epoch = 1; epoch <= 5; ++epoch) {
     model->train();
-    for (const auto& batch : train) {
-      const Tensor loss = lucid::cross_entropy(fast(batch[0].to(device)), batch[1].to(device));
-      optimizer.zero_grad();
-      loss.backward();
-      optimizer.step();
-    }
+    for (const auto& batch : train) step(batch[0].to(device), batch[1].to(device));
     model->eval();
     const lucid::NoGrad no_grad;
     for (const auto& batch : test)

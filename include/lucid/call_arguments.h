@@ -20,9 +20,9 @@ namespace lucid {
 template <typename T>
 inline char type_tag = 0;
 
-/// What a compiled function is called with: tensors, and other values, which a plan serves exactly as they are, except
-/// that arguments of type Number and Dim may vary. Values are numbers, bools, enums, text, and ranges, tuples, pairs
-/// and optionals of values and tensors.
+/// The arguments of a call of a compiled function: tensors and other values. A plan serves calls with equal values,
+/// except that arguments of type Number and Dim may vary. Values are numbers, bools, enums, text, and ranges, tuples,
+/// pairs and optionals of values and tensors.
 class CallArguments {
  public:
   /// Adds an argument of the function.
@@ -58,6 +58,9 @@ class CallArguments {
       add_bytes(value.bits());
     } else if constexpr (std::same_as<T, Dim>) {
       add_bytes(value.unnoted());
+    } else if constexpr (std::is_pointer_v<T> && std::is_convertible_v<const T&, std::string_view>) {
+      add_byte(value ? 'V' : '0');
+      if (value) add_text(value);
     } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
       add_text(value);
     } else if constexpr (requires { std::tuple_size<T>::value; }) {
@@ -74,7 +77,7 @@ class CallArguments {
     } else {
       static_assert(
           sizeof(T) == 0,
-          "a compiled function takes tensors, numbers, enums, text, and ranges, tuples and optionals of these; "
+          "a compiled function takes tensors, numbers, enums, text, and ranges, tuples and optionals that hold them; "
           "capture anything else and name what the function reads of it with depends_on");
     }
   }
@@ -114,14 +117,14 @@ class CallArguments {
   std::vector<Dim> sizes_;
 };
 
-/// What a function is passed while its call is recorded: the arguments of type Tensor, Number and Dim, in order, some
-/// of them traced.
+/// Arguments that a function gets while its call is recorded: those of type Tensor, Number and Dim, in order, some of
+/// them traced.
 struct TracedArguments {
   std::vector<Tensor> tensors;
   std::vector<Number> numbers;
   std::vector<Dim> sizes;
 
-  /// Hands them out in order: the type T is that of the next argument, which is returned itself if it is not traced.
+  /// Returns the traced arguments in order, and an argument of another type as it is.
   class Reader {
    public:
     explicit Reader(const TracedArguments& all) : all_(all) {}

@@ -26,7 +26,7 @@ struct CompileInfo {
   int64_t compiles = 0;
   /// Calls that ran eagerly because they cannot be compiled.
   int64_t eager_calls = 0;
-  /// Plans in the cache.
+  /// Plans in the cache, each branch counted.
   size_t entries = 0;
 };
 
@@ -49,7 +49,8 @@ class Dependencies {
 
 /// Options of compile().
 struct CompileOptions {
-  /// The cache holds at most this many plans. The oldest is evicted first.
+  /// Maximum number of plans in the cache; the oldest is evicted first. Plans for the branches of one call on values of
+  /// tensors count as one.
   size_t max_cache_entries = 8;
   /// Whether calls wait for plans that are being compiled; otherwise they run eagerly meanwhile. The environment
   /// variable LUCID_COMPILE_WAIT=1 makes all calls wait.
@@ -59,8 +60,8 @@ struct CompileOptions {
   std::optional<int64_t> verify = kNone;
   /// Evaluated at each call: a plan serves calls for which it returns the same values.
   Dependencies depends_on = {};
-  /// Whether one plan serves tensors of many sizes: those in which calls have differed so far; from the second size on
-  /// all (true); or none (false).
+  /// Which dimensions of tensors are symbolic, so that one plan serves all their sizes. kNone: those whose sizes have
+  /// differed between calls. true: all, from the second size on. false: none.
   std::optional<bool> dynamic = kNone;
 };
 
@@ -119,7 +120,7 @@ struct ResultOf<std::pair<Tensor, Tensor>> {
   static std::pair<Tensor, Tensor> from(const std::vector<Tensor>& results) { return {results[0], results[1]}; }
 };
 
-/// The parameters of a function, as far as they can be known: not those of one that is a template or overloaded.
+/// The parameter types of a function; empty if its call operator is overloaded or a template.
 template <typename F>
 struct ParametersOf {
   using Types = std::tuple<>;
@@ -134,8 +135,8 @@ struct ParametersOf<Result (*)(All...) noexcept(is_noexcept)> {
 template <typename F, typename Result, bool is_noexcept, typename... All>
 struct ParametersOf<Result (F::*)(All...) const noexcept(is_noexcept)> : ParametersOf<Result (*)(All...)> {};
 
-/// An argument as the compiled function takes it: one for a parameter that is a Number or a Dim becomes that, so that
-/// it may vary, and one for a Tensor becomes a plain one, such as x[0].
+/// Converts an argument to its parameter's type where that matters: to a Number or Dim, so that it may vary, and from a
+/// class derived from Tensor, such as that of x[0], to a plain Tensor.
 template <typename F, size_t i, typename T>
 decltype(auto) as_parameter(const T& argument) {
   using Types = typename ParametersOf<F>::Types;
@@ -179,7 +180,7 @@ class Compiled {
   std::string plan(const Arguments&... arguments) const {
     return calls_.plan(key_with(arguments...), /*timed=*/false);
   }
-  /// The same with the time of each step, for which the plan runs once, without any effect.
+  /// The same with the time of each step. The plan runs once, without side effects, to measure it.
   template <typename... Arguments>
   std::string timed_plan(const Arguments&... arguments) const {
     return calls_.plan(key_with(arguments...), /*timed=*/true);
@@ -234,18 +235,19 @@ class Compiled {
 
 /// Compiles a function: `const auto fast = lucid::compile([&](const Tensor& x) { return x.exp() * w; });`
 ///
-/// The first call of a kind runs eagerly and is recorded; another thread compiles a plan from the recording. Later
-/// calls of the kind run the plan once it is there. Their results are bitwise equal to those of the function. A plan
+/// The first call with given dtypes and shapes runs eagerly and is recorded. A background thread compiles the recording
+/// to a plan, and later calls run it once it is ready. Their results are bitwise equal to those of the function. A plan
 /// serves calls whose tensors have the same dtypes, shapes, strides and requires_grad, and whose other arguments are
-/// equal. Arguments of type Number and Dim may vary, and so may sizes of tensors in which calls have differed, as long
-/// as the function does not depend on their values and, for sizes, has no effects.
+/// equal. Arguments of type Number and Dim may vary, and so may sizes of tensors that have differed between calls, as
+/// long as the function does not depend on their values. Sizes may vary only if the function has no side effects.
 ///
 /// Other tensors that the function uses are captured by handle. Each call reads and writes their current values, so
-/// update them in place; a different handle is not noticed. Modules that it uses and optimizers whose steps it takes
-/// may change: a plan serves calls for which they are as recorded. What else the function reads must be named by
-/// CompileOptions::depends_on or stay the same, and its side effects other than on these are those of the recorded call
-/// only. Functions that read elements of tensors have a plan for each way that they take. What a
-/// function computes in other threads is not recorded: calls that use it run eagerly.
+/// update them in place: assigning another tensor to a captured variable has no effect on a plan. Modules and
+/// optimizers that the function uses are guarded, so they may change. Any other value that it reads must stay constant
+/// or be returned by CompileOptions::depends_on. Other side effects, such as output, happen only in calls that run
+/// eagerly. A function that branches on values of tensors has a plan for each branch. What other threads do during a
+/// call is not recorded: the function must not start threads that write to tensors or read their values. A call that
+/// uses a tensor that another thread made runs eagerly.
 template <typename F>
 Compiled<std::decay_t<F>> compile(F&& function, const CompileOptions& options = {}) {
   return {std::forward<F>(function), options};

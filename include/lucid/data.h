@@ -58,7 +58,7 @@ struct DataLoaderOptions {
   /// Number of threads that prepare batches. With 0 the loop itself prepares them.
   int64_t num_workers = 0;
   /// Number of batches that each worker prepares in advance.
-  int64_t prefetch = 2;
+  int64_t prefetch_factor = 2;
 };
 
 /// Batches of the samples of a dataset. One pass over the loader is an epoch.

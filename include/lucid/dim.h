@@ -9,12 +9,12 @@ namespace lucid {
 
 class SizeTrace;
 
-/// An integer that may be a traced size: the size, stride or offset of a tensor, or a number computed from such. It
+/// An integer that may be a traced size: the size, stride or offset of a tensor, or a number computed from those. It
 /// converts from and to plain integers. As an argument of a compiled function it may vary: one plan serves many values.
 ///
 /// A traced size also says how it is computed from the sizes of a recorded call's arguments (SizeTrace), so that a plan
-/// can be given other sizes. Arithmetic on it is recorded. Code that compares it, or reads its value, depends on the
-/// outcome, and the trace notes that. While no trace is active on the thread, it is a plain integer.
+/// can be given other sizes. Arithmetic on it is recorded. A comparison becomes a guard on its outcome, and a read of
+/// its value a guard on the value. While no trace is active on the thread, it is a plain integer.
 class Dim {
  public:
   constexpr Dim() = default;
@@ -30,7 +30,7 @@ class Dim {
   }
 
   constexpr bool is_traced() const { return is_tag(bits_); }
-  /// The expression that it is; 0 if it is not traced.
+  /// The number of the traced expression; 0 if it is not traced.
   constexpr uint32_t expression() const {
     return is_traced() ? static_cast<uint32_t>(bits_ >> 32) & kMaxExpression : 0;
   }
@@ -39,7 +39,7 @@ class Dim {
     result.bits_ = kTag << 56 | static_cast<int64_t>(expression) << 32 | static_cast<uint32_t>(value);
     return result;
   }
-  /// The value, for code on which nothing that is recorded depends.
+  /// The value, without a guard: for code that has no influence on what is recorded.
   constexpr int64_t unnoted() const { return is_traced() ? static_cast<int32_t>(bits_ & kValueMask) : bits_; }
 
   constexpr Dim operator-() const { return Dim(0) - *this; }
@@ -62,7 +62,7 @@ class Dim {
   constexpr Dim& operator%=(Dim other) { return *this = *this % other; }
 
   enum class Arithmetic : uint8_t { kAdd, kSubtract, kMultiply, kDivide, kRemainder };
-  /// How many expressions there can be.
+  /// The largest number of an expression.
   static constexpr uint32_t kMaxExpression = (1 << 24) - 1;
 
  private:
@@ -73,7 +73,7 @@ class Dim {
   static constexpr bool kAreOperands = kIsOperand<A> && kIsOperand<B> && (std::same_as<A, Dim> || std::same_as<B, Dim>);
 
   /// A traced size is a tag in the highest byte, the 24 bits of an expression's number, and 32 bits of value. The tag
-  /// stands for integers around -6.5e18, which occur as no size and no index.
+  /// stands for integers around -6.5e18, which no size or index reaches.
   static constexpr int64_t kTag = -0x5B;  // the byte 0xA5
   static constexpr int64_t kValueMask = 0xFFFFFFFF;
   static constexpr int64_t kBelowTags = static_cast<int64_t>(0xA4FFFFFFFFFFFFFF);
@@ -81,6 +81,8 @@ class Dim {
   static constexpr bool is_any_traced(Dim a, Dim b) { return a.is_traced() || b.is_traced(); }
 
   int64_t read() const;
+  /// Throws ValueError.
+  [[noreturn]] static void divide_by_zero();
   static Dim compute_traced(Arithmetic operation, Dim a, Dim b);
   static bool is_equal_traced(Dim a, Dim b);
   static bool is_less_traced(Dim a, Dim b);
@@ -96,9 +98,11 @@ class Dim {
       case Arithmetic::kMultiply:
         return static_cast<int64_t>(left * right);
       case Arithmetic::kDivide:
-        return a / b;
+        if (b == 0) divide_by_zero();
+        return b == -1 ? static_cast<int64_t>(0 - left) : a / b;
       case Arithmetic::kRemainder:
-        return a % b;
+        if (b == 0) divide_by_zero();
+        return b == -1 ? 0 : a % b;
     }
     return 0;
   }

@@ -29,7 +29,7 @@ struct ExportOptions {
   std::optional<std::vector<std::string>> targets = std::nullopt;
   /// Whether the function runs a backward pass, as a training step does. Otherwise gradients are not recorded.
   bool gradients = false;
-  /// Further inputs, for functions that take another branch for them.
+  /// Further example inputs, for which the function takes other branches.
   std::vector<std::vector<Tensor>> examples = {};
 };
 
@@ -38,7 +38,7 @@ using ExportedFunction = std::function<std::vector<Tensor>(const std::vector<Ten
 
 /// Writes a function to a file that Program::load() and the C interface (lucid.h) read. It is called with the inputs
 /// and recorded, as compile() records it. State that it writes becomes state of the program, and is left as it was.
-/// What else it reads, other than tensors, keeps its value.
+/// Other values that it reads, except tensors, are fixed at the export.
 ///
 /// Throws ValueError with the reason if the function cannot be exported, RuntimeError if the file cannot be written.
 void export_program(const ExportedFunction& function, const std::vector<Tensor>& inputs, const std::string& path,

@@ -4,6 +4,7 @@
 
 #include "lucid/nn/activation.h"
 #include "lucid/nn/attention.h"
+#include "lucid/nn/clip.h"
 #include "lucid/nn/compile.h"
 #include "lucid/nn/container.h"
 #include "lucid/nn/conv.h"

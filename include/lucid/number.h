@@ -19,8 +19,8 @@ concept WholeNumber = std::integral<T> && !std::same_as<T, bool>;
 ///     scaled(x, 0.5);
 ///
 /// It is an int64_t or a double, and computes as these do; integers wrap. While a call is recorded, it is traced: what
-/// is computed from it is recorded too. Code that compares it depends on the outcome, and code that converts it to a
-/// plain number depends on the value: calls with others are recorded again.
+/// is computed from it is recorded too. A comparison becomes a guard on its outcome, and a conversion to a plain number
+/// a guard on the value. A call that fails a guard is recorded again.
 class Number {
  public:
   constexpr Number() = default;
@@ -57,9 +57,9 @@ class Number {
   // For the library itself.
 
   enum class Arithmetic : uint8_t { kAdd, kSubtract, kMultiply, kDivide, kEqual, kLess, kLessOrEqual };
-  /// The 64 bits of the value, for code on which nothing that is recorded depends.
+  /// The 64 bits of the value, without a guard: for code that has no influence on what is recorded.
   int64_t bits() const;
-  /// The traced number of a recording that it is; 0 if it is not traced.
+  /// Which traced number of a recording it is; 0 if it is not traced.
   constexpr uint32_t traced() const { return traced_; }
   constexpr Number with_trace(uint32_t number) const {
     Number result = *this;

@@ -30,7 +30,7 @@ class Options {
   double real(const std::string& name, size_t index = 0) const;
   bool flag(const std::string& name) const;
   const Tensor& cell(const std::string& name, size_t index = 0) const;
-  /// The cell, or an undefined tensor while it holds 0: steps skip such an option.
+  /// The cell, or an undefined tensor while it holds 0: steps skip an option that is 0.
   Tensor cell_unless_zero(const std::string& name) const;
   /// Changes whenever anything but the number in a cell changes, and when a single number becomes or stops being 0.
   uint64_t version() const { return version_; }
@@ -80,7 +80,7 @@ class Optimizer {
   virtual ~Optimizer();
 
   void add_param_group(Group group);
-  const std::vector<std::shared_ptr<ParamGroup>>& param_groups() const { return groups_; }
+  const std::vector<std::shared_ptr<ParamGroup>>& param_groups() const;
   const Tree::Dict& defaults() const { return defaults_; }
 
   void zero_grad(bool set_to_none = true);
@@ -111,7 +111,7 @@ class Optimizer {
   /// Changes whenever a group or a hook is added, the state dict of a parameter is replaced, or changed() is called.
   uint64_t version() const { return counters_->version; }
   /// Must be called after an entry of a parameter's state was replaced.
-  void changed() { ++counters_->version; }
+  void changed();
 
  protected:
   /// Updates the parameters of a group that have a gradient.

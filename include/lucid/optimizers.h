@@ -184,7 +184,7 @@ struct MuonOptions {
   int64_t ns_steps = 5;
   Tree::Dict dict() const;
 };
-/// Momentum whose matrices are made orthogonal; for 2-d parameters.
+/// Momentum with orthogonalized updates; for 2-d parameters.
 using Muon = BuiltIn<MuonOptions>;
 
 struct LBFGSOptions {

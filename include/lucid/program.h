@@ -17,17 +17,17 @@ struct LoadProgramOptions {
   bool trusted = false;
 };
 
-/// A program from a file that lucid.export() wrote. Copies of it share the weights and the machine code, and each has
-/// its own state. Any thread may run it; runs of one copy that write its state wait for each other.
+/// A program from a file that lucid.export() wrote. It is a handle: copies of the handle refer to the same program and
+/// its state. Any thread may run it; runs of one program that write its state wait for each other.
 ///
-///     lucid::Program lenet = lucid::Program::load("lenet.lucid");
+///     lucid::Program lenet = lucid::Program::load("lenet.lucid", {.trusted = true});
 ///     lucid::Tensor scores = lenet(images)[0];
 class Program {
  public:
   /// Throws ValueError if the file is damaged or not a program, RuntimeError if it cannot be read.
   static Program load(const std::string& path, const LoadProgramOptions& options = {});
 
-  /// The program with the state that it had in the file.
+  /// Another instance, which shares the weights and the machine code and has its own state, as in the file.
   Program copy() const;
   /// Throws TypeError or ValueError if the program does not take these inputs. The state then stays as it was.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;

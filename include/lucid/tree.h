@@ -97,6 +97,7 @@ struct Tree::Item {
 class Tree::Dict {
  public:
   Dict() = default;
+  /// If a key occurs more than once, the last item counts.
   Dict(std::initializer_list<Item> items);  // NOLINT
   /// The keys must be unique.
   explicit Dict(std::vector<Item> items);

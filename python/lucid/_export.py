@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
-import pathlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core, _effects
+from ._export_names import encodable, levels_of, output_names, referenced, state_names, symbol_of, write_header
+from ._export_sizes import DifferentError, SizedCall, Sizes, Traced, sizes_to_compare, trace
 from ._exported import input_names, original
 from .autograd import grad_enabled, no_grad
 from .nn import Module
-from .optim import Optimizer
 
 # The compiler is loaded when it is first used.
 if TYPE_CHECKING:
@@ -42,24 +41,6 @@ class Dim(NamedTuple):
     min: int = 1
     max: int = _DEFAULT_MAX
 
-
-# Written next to an object file.
-_HEADER = """\
-/* A program that lucid.export() wrote: link {file} and -llucid_runtime, then call lucid_program_open(&{symbol}). */
-#ifndef {guard}
-#define {guard}
-
-#include <lucid.h>
-
-#ifdef __cplusplus
-extern "C"
-#else
-extern
-#endif
-const lucid_linked_program {symbol};
-
-#endif
-"""
 
 Dynamic = Mapping[str, Mapping[int, str | Dim]]
 
@@ -98,7 +79,7 @@ def _leaves(result: Any, name: str) -> Iterator[tuple[str, _core.Tensor]]:
     elif isinstance(result, Mapping):
         for key, value in result.items():
             # The tensors of a list in a dict have no names.
-            yield from _leaves(value, str(key) if isinstance(value, _core.Tensor) and not name else "")
+            yield from _leaves(value, encodable(str(key)) if isinstance(value, _core.Tensor) and not name else "")
     elif isinstance(result, list | tuple):
         for value in result:
             yield from _leaves(value, "")
@@ -122,9 +103,16 @@ class _Exporter:
         self.calls: list[_Call] = []
         self.output_names: list[str] = []
         self.capture = Capture(target)
+        # Which calls were recorded with symbolic sizes, and whether code that ran may notice that.
+        self.symbolic: list[_Call] = []
+        self.inspects = False
+        self.codes: set[CodeType] = set()
+        # Describes an exception that is raised for symbolic sizes only, or for ints only.
+        self.raised: str | None = None
         # Whether gradients are recorded: a training step needs that.
         self.keeps_gradients = grad_enabled() and not isinstance(target, Module)
-        self.name = getattr(target, "__name__", type(target).__name__)
+        name = getattr(target, "__name__", None)
+        self.name = encodable(name if isinstance(name, str) else type(target).__name__)
 
     def add_examples(self, examples: Sequence[tuple[Any, ...]]) -> None:
         self._describe_inputs(examples[0])
@@ -136,22 +124,54 @@ class _Exporter:
         while self.symbols:
             missing = _core.missing_sizes(self.name, self.symbols, described, self.calls)
             if missing is None:
-                return
+                break
             if len(self.calls) >= _MAX_CALLS:
-                sizes = ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, missing))
+                why = f"; {self.raised}" if self.raised else ""
                 raise ValueError(
-                    f"lucid.export: the function does something else for each of {_MAX_CALLS} sizes, and for {sizes} "
-                    "too; export smaller ranges"
+                    f"lucid.export: the function does something else for each of {_MAX_CALLS} sizes, and for "
+                    f"{self._named(missing)} too; export smaller ranges{why}"
                 )
             for args in examples:
                 self._record_resized(args, missing)
+        if self.symbolic:
+            self._compare_sizes(examples)
+
+    def _named(self, sizes: Sequence[int]) -> str:
+        return ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, sizes))
 
     def _record_resized(self, args: tuple[Any, ...], sizes: Sequence[int]) -> None:
         try:
             self._record(self._resized(args, sizes))
+        except DifferentError:
+            raise
         except Exception as error:
-            named = ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, sizes))
-            raise ValueError(f"lucid.export: the function fails for {named}: {error}") from error
+            reason = str(error).removeprefix("lucid.export: ")
+            raise ValueError(f"lucid.export: the function fails for {self._named(sizes)}: {reason}") from error
+
+    def _compare_sizes(self, examples: Sequence[tuple[Any, ...]]) -> None:
+        """Compares calls with symbolic sizes with plain calls, for sizes that were not recorded."""
+        bounds = [(symbol.min, symbol.max) for symbol in self.symbols]
+        recorded = [self._sizes(call) for call in self.calls]
+        for sizes in sizes_to_compare(bounds, recorded, self._is_symbolic, self.inspects, self.codes):
+            for args in examples:
+                given = self._copies(self._resized(args, sizes))
+                with self._keeping_gradients():
+                    traced = self._traced(args, given)
+                if traced.raised:
+                    raise DifferentError(traced.raised)
+
+    def _sizes(self, call: _Call) -> Sizes:
+        """The sizes of the symbols in a recorded call."""
+        sizes = dict.fromkeys(range(len(self.symbols)), 0)
+        for known, shape in zip(self.inputs, call.shapes):
+            sizes |= {symbol: size for symbol, size in zip(known.symbols, shape) if symbol >= 0}
+        return tuple(sizes.values())
+
+    def _is_symbolic(self, sizes: Sizes) -> bool:
+        """Whether the program runs a call that was recorded with symbolic sizes for these."""
+        fixed = [Dim(symbol.name, size, size) for symbol, size in zip(self.symbols, sizes)]
+        described = [each.described() for each in self.inputs]
+        return _core.missing_sizes(self.name, fixed, described, self.symbolic) is None
 
     def _describe_inputs(self, args: tuple[Any, ...]) -> None:
         tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
@@ -202,6 +222,11 @@ class _Exporter:
         if len(tensors) != len(self.inputs):
             raise ValueError("lucid.export: the examples have different numbers of tensors")
         for tensor, known in zip(tensors, self.inputs):
+            if any(size == 0 and symbol >= 0 for size, symbol in zip(tensor.shape, known.symbols)):
+                raise ValueError(
+                    f"lucid.export: the sizes of {known.name} in `dynamic` must be at least 1 in the examples, got a "
+                    f"tensor of shape {list(tensor.shape)}"
+                )
             if tensor.dtype != known.example.dtype or tensor.ndim != known.example.ndim:
                 raise ValueError(f"lucid.export: the examples of {known.name} have different dtypes or ranks")
             if tensor.device.type != "cpu":
@@ -220,20 +245,29 @@ class _Exporter:
                 resized[position] = arg
         return tuple(resized)
 
-    def _record(self, args: tuple[Any, ...]) -> None:
-        """Records a call, and leaves the gradients of parameters as they were."""
-        modules = [value for _, value in self._referenced() if isinstance(value, Module)]
+    @contextlib.contextmanager
+    def _keeping_gradients(self) -> Iterator[None]:
+        """Leaves the gradients of parameters as they were."""
+        modules = [value for _, value in referenced(self.target) if isinstance(value, Module)]
         gradients = [(each, each.grad) for module in modules for each in module.parameters()]
         try:
-            self.calls.append(self._recorded(args))
+            yield
         finally:
             for parameter, gradient in gradients:
                 if parameter.grad is not gradient:
                     parameter.grad = gradient
 
+    def _record(self, args: tuple[Any, ...]) -> None:
+        with self._keeping_gradients():
+            self.calls.append(self._recorded(args))
+
+    @staticmethod
+    def _copies(args: tuple[Any, ...]) -> list[_core.Tensor]:
+        """Copies of the tensors, so that each input has memory of its own, in row-major order."""
+        return [_detach(_clone(_contiguous(arg))) for arg in args if isinstance(arg, _core.Tensor)]
+
     def _recorded(self, args: tuple[Any, ...]) -> _Call:
-        # Copies, so that each input has memory of its own, in row-major order.
-        given = [_detach(_clone(_contiguous(arg))) for arg in args if isinstance(arg, _core.Tensor)]
+        given = self._copies(args)
         if _core.is_tracing():
             raise RuntimeError("lucid.export cannot be called by a function that is being recorded")
         first, results = self._trace(args, given)
@@ -241,20 +275,24 @@ class _Exporter:
             # Without a backward pass, a gradient graph would only hold memory.
             self.keeps_gradients = False
             first, results = self._trace(args, given)
-        captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
-        dims = [
-            [(dim, *self.symbols[symbol][1:]) for dim, symbol in enumerate(known.symbols) if symbol >= 0]
-            for known in self.inputs
-        ]
-        recorded = self._trace_sizes(args, given, captured, dims) if any(dims) else None
-        program, obstacle = recorded or _core.record_trace(first, given, results, captured, self.name)
+        symbolic = self._traced(args, given).program if self.symbols else None
+        program, obstacle = symbolic, None
+        if program is None:
+            if self.symbols and first.ran_backward:
+                # The runs with symbolic sizes have replaced the gradients.
+                first, results = self._trace(args, given)
+            captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
+            program, obstacle = _core.record_trace(first, given, results, captured, self.name)
         if program is not None:
             obstacle = program.compile_now()
         if program is None or obstacle is not None:
             raise ValueError(f"lucid.export: the call cannot be compiled: {obstacle}")
-        names = self._state_names()
+        names = state_names(self.target)
         state = [names.get(id(tensor), "state") for tensor in program.state]
-        return _Call(program, state, [list(tensor.shape) for tensor in given])
+        call = _Call(program, state, [list(tensor.shape) for tensor in given])
+        if symbolic is not None:
+            self.symbolic.append(call)
+        return call
 
     def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
         """Records a call, as often as it takes to know what it depends on."""
@@ -279,6 +317,7 @@ class _Exporter:
                 )
             floats = LeavingFloats(tracing.floats)
             leaving = floats if floats.copies and recording.hands_on(floats) else None
+            self.inspects = self.inspects or recording.inspects_numbers
             outcome = recording.finish(result, leaving, tracing.effects)
             writes = recording.written
             _core.replace_in([(place, before) for place, _, before, _ in writes])
@@ -288,32 +327,22 @@ class _Exporter:
                 return tracing, results
         raise ValueError("lucid.export: the call runs other code each time that it is called")
 
-    def _trace_sizes(
-        self,
-        args: tuple[Any, ...],
-        given: list[_core.Tensor],
-        captured: list[_core.Tensor],
-        dims: list[list[tuple[int, int, int]]],
-    ) -> tuple[_core.Program | None, str | None] | None:
-        """Records a call with sizes that vary. None if the recording would not show what it does for other sizes."""
-        tracing = _core.SecondTracing()
-        traced = [
-            tracing.trace_sizes(tensor, position, dims[position]) if dims[position] else tensor
-            for position, tensor in enumerate(given)
-        ]
-        tracing.start()
-        tracing.keep_contents()
-        try:
+    def _traced(self, args: tuple[Any, ...], given: list[_core.Tensor]) -> Traced:
+        """Records a call with symbolic sizes."""
+
+        def run(tensors: Sequence[_core.Tensor]) -> list[_core.Tensor]:
             with self._grad_mode():
-                result = self.target(*self._values(args, traced))
-            results = self._results(result)
-        except Exception:
-            return None
-        finally:
-            tracing.stop()
-            tracing.restore_contents()
-        # For other sizes the function may catch another error, or none.
-        return None if tracing.caught_error else tracing.record(traced, results, captured, self.name)
+                result = self.target(*self._values(args, tensors))
+            return self._results(result)
+
+        dims = [
+            [(dim, *self.symbols[symbol][1:]) for dim, symbol in enumerate(known.symbols) if symbol >= 0]
+            for known in self.inputs
+        ]
+        traced = trace(SizedCall(run, given, dims, self.name))
+        self.codes |= traced.codes
+        self.raised = self.raised or traced.raised
+        return traced
 
     @staticmethod
     def _values(args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[Any, ...]:
@@ -326,8 +355,7 @@ class _Exporter:
     def _results(self, result: Any) -> list[_core.Tensor]:
         """The tensors of a result, in row-major order and outside the gradient graph."""
         leaves = list(_leaves(result, ""))
-        names = [name for name, _ in leaves]
-        self.output_names = [name if names.count(name) == 1 else "" for name in names]
+        self.output_names = output_names([name for name, _ in leaves])
         return [_contiguous(_detach(tensor)) for _, tensor in leaves]
 
     def _check_recording(
@@ -342,40 +370,6 @@ class _Exporter:
                 f"lucid.export: the call replaces what {', '.join(replaced)} holds, which a program cannot; write to "
                 "tensors in place: `self.state.copy_(new)`"
             )
-
-    def _state_names(self) -> dict[int, str]:
-        """The names of tensors that the function refers to, by their ids."""
-        names: dict[int, str] = {}
-        found = self._referenced()
-        for prefix, value in found:
-            if isinstance(value, Module):
-                for name, tensor in itertools.chain(value.named_parameters(), value.named_buffers()):
-                    names.setdefault(id(tensor), f"{prefix}{name}")
-            elif isinstance(value, _core.Tensor):
-                names.setdefault(id(value), prefix.removesuffix("."))
-        for prefix, value in found:
-            if isinstance(value, Optimizer):
-                for parameter, state in value.state.items():
-                    for key, tensor in state.items():
-                        owner = names.get(id(parameter), "parameter")
-                        names.setdefault(id(tensor), f"{prefix}{owner}.{key}")
-        return names
-
-    def _referenced(self) -> list[tuple[str, Any]]:
-        """What the function refers to, with a prefix for the names of its tensors."""
-        import inspect
-
-        target: Any = self.target
-        if isinstance(target, Module):
-            return [("", target)]
-        if isinstance(owner := getattr(target, "__self__", None), Module):
-            return [("", owner)]
-        try:
-            closure = inspect.getclosurevars(target)
-        except TypeError:
-            return []
-        found = {**closure.globals, **closure.nonlocals}
-        return [(f"{name}.", value) for name, value in found.items()]
 
 
 @_effects.effect("writes a file")
@@ -409,9 +403,9 @@ def export(
             With an empty list the file has no machine code, and the program is compiled when it is loaded.
         examples: Further arguments, for functions that take another branch for them. A program raises an error for a
             branch that no example took.
-        ahead_of_time: Writes an object file, `path`, and a header next to it with the suffix `.h`. A C program links
-            the object file and opens the program by its name, that of the file: `lucid_program_open(&model)`. Nothing
-            is compiled or loaded at run time. There is one target.
+        ahead_of_time: Writes an object file, `path`, whose suffix must be `.o`, and a header next to it with the suffix
+            `.h`. A C program links the object file and opens the program by its name, that of the file:
+            `lucid_program_open(&model)`. Nothing is compiled or loaded at run time. There is one target.
 
     >>> import tempfile
     >>> model = lucid.nn.Linear(3, 2).eval()
@@ -427,20 +421,15 @@ def export(
         isinstance(dynamic, Mapping) and all(isinstance(dims, Mapping) for dims in dynamic.values())
     ):
         raise TypeError(f'lucid.export: dynamic must be like {{"x": {{0: "batch"}}}}, got {dynamic!r}')
+    levels = levels_of(targets)
+    if ahead_of_time and len(levels) != 1:
+        raise ValueError(f"lucid.export: ahead_of_time=True needs one target, got {levels}")
+    symbol = symbol_of(path) if ahead_of_time else None
     all_examples = [each if isinstance(each, tuple) else (each,) for each in (args, *examples)]
     exporter = _Exporter(original(function, "lucid.export"), dynamic or {})
     exporter.add_examples(all_examples)
-    levels = [_core.cpu_level()] if targets is None else list(targets)
     inputs = [each.described() for each in exporter.inputs]
     recorded = exporter.name, exporter.symbols, inputs, exporter.calls, exporter.output_names
-    if not ahead_of_time:
-        _core.export_program(os.fsencode(path), *recorded, levels, None)
-        return
-    if len(levels) != 1:
-        raise ValueError(f"lucid.export: ahead_of_time=True needs one target, got {levels}")
-    place = pathlib.Path(os.fsdecode(path))
-    symbol = re.sub(r"\W", "_", place.stem, flags=re.ASCII)
-    if not symbol.isidentifier():
-        raise ValueError(f"lucid.export: the name of {place.name} names a variable in C; let it begin with a letter")
     _core.export_program(os.fsencode(path), *recorded, levels, symbol)
-    place.with_suffix(".h").write_text(_HEADER.format(symbol=symbol, guard=f"{symbol.upper()}_H", file=place.name))
+    if symbol is not None:
+        write_header(path, symbol)

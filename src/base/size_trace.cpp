@@ -346,7 +346,12 @@ int64_t Dim::read() const {
   return unnoted();
 }
 
+void Dim::divide_by_zero() { throw ValueError("Dim: a size is divided by 0"); }
+
 Dim Dim::compute_traced(Arithmetic operation, Dim a, Dim b) {
+  const bool divides = operation == Arithmetic::kDivide || operation == Arithmetic::kRemainder;
+  // The program may catch the error, and then go on in a way that depends on the sizes.
+  if (divides && b.unnoted() == 0) b.read();
   const int64_t value = compute(operation, a.unnoted(), b.unnoted());
   Dim result = value;
   if (t_trace && !has_memory_for([&] { result = t_trace->compute(operation, a, b, value); }))

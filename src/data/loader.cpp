@@ -50,7 +50,8 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const DataLoaderO
   if (options.batch_size <= 0) throw ValueError("DataLoader: batch_size must be above 0, got {}", options.batch_size);
   if (options.num_workers < 0)
     throw ValueError("DataLoader: num_workers must be at least 0, got {}", options.num_workers);
-  if (options.prefetch <= 0) throw ValueError("DataLoader: prefetch must be above 0, got {}", options.prefetch);
+  if (options.prefetch_factor <= 0)
+    throw ValueError("DataLoader: prefetch_factor must be above 0, got {}", options.prefetch_factor);
 }
 
 int64_t DataLoader::size() const { return batch_count(dataset_->size(), options_); }

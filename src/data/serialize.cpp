@@ -13,6 +13,7 @@
 #include "tensor/eager.h"
 #include "tensor/host_view.h"
 #include "tensor/item.h"
+#include "tensor/observer.h"
 #include "tensor/snapshot.h"
 
 namespace lucid {
@@ -322,6 +323,7 @@ Tree read_document(const ByteSource& source) {
 }  // namespace
 
 void save(const Tree& tree, const std::string& path) {
+  note_act_outside("writes a file");
   Document document = document_of(tree);
   OutputFile file("save", path);
   document.write([&](const void* bytes, size_t count) { file.write(bytes, count); });
@@ -329,13 +331,17 @@ void save(const Tree& tree, const std::string& path) {
 }
 
 std::string serialize(const Tree& tree) {
+  note_act_outside("serializes tensors");
   Document document = document_of(tree);
   std::string result;
   document.write([&](const void* bytes, size_t count) { result.append(static_cast<const char*>(bytes), count); });
   return result;
 }
 
-Tree load(const std::string& path) { return read_document(FileSource("load", path)); }
+Tree load(const std::string& path) {
+  note_act_outside("reads a file");
+  return read_document(FileSource("load", path));
+}
 Tree deserialize(std::span<const char> bytes) { return read_document(MemorySource(bytes)); }
 
 }  // namespace lucid

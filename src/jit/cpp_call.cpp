@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 
 #include "base/memory_reserve.h"
 #include "base/out_of_memory.h"
@@ -25,108 +24,6 @@ std::vector<TensorRef> refs(std::span<const Tensor> tensors) {
 }
 
 }  // namespace
-
-CppTable::CppTable(const CompileOptions& options)
-    : plans_(PlanTable::make("function", options.max_cache_entries, options.wait,
-                             options.verify.value_or(lucid::options().verify))),
-      dynamic_(options.dynamic),
-      depends_on_(options.depends_on) {}
-
-std::set<uint32_t> CppTable::fixed(std::string_view structure) const {
-  const std::lock_guard lock(mutex());
-  const auto found = fixed_.find(structure);
-  return found == fixed_.end() ? std::set<uint32_t>() : found->second;
-}
-
-void CppTable::note_fixed(std::string_view structure, const std::set<uint32_t>& positions) {
-  const std::lock_guard lock(mutex());
-  if (fixed_.size() >= kMaxStructures) fixed_.clear();
-  fixed_[std::string(structure)].insert(positions.begin(), positions.end());
-}
-
-namespace {
-
-/// What depends_on of a function returned when it was called inside a recorded call.
-class NestedValues : public Dependency {
- public:
-  explicit NestedValues(const std::shared_ptr<CppTable>& table) : table_(table) { table->depends_on().add_to(values_); }
-
-  bool holds() const override {
-    const std::shared_ptr<CppTable> table = table_.lock();
-    if (!table) return false;
-    CallArguments now;
-    table->depends_on().add_to(now);
-    const auto impl = [](const Tensor& tensor) { return tensor.impl(); };
-    return now.values() == values_.values() && std::ranges::equal(now.tensors(), values_.tensors(), {}, impl, impl);
-  }
-  bool is_gone() const override { return table_.expired(); }
-  std::string name() const override { return "what a compiled function depends on"; }
-
- private:
-  const std::weak_ptr<CppTable> table_;
-  CallArguments values_;
-};
-
-}  // namespace
-
-void note_nested_call(const std::shared_ptr<CppTable>& table) {
-  if (!table->depends_on().empty()) note_dependency(table.get(), [&] { return std::make_shared<NestedValues>(table); });
-}
-
-const Dependency* CppPlan::changed() const {
-  for (const auto& dependency : dependencies_)
-    if (!dependency->holds()) return dependency.get();
-  return nullptr;
-}
-
-bool CppPlan::may_serve(std::span<TensorImpl* const> tensors) const {
-  if (!is_doubtful() || std::ranges::equal(tensors, recorded_)) return true;
-  std::vector<TensorRef> gone;  // destroyed after the lock is released
-  const std::lock_guard lock(mutex());
-  bool is_doubtful = false, serves = true;
-  for (size_t i = 0; i < doubts_.size(); ++i) {
-    // The function cannot use a tensor that nobody else refers to.
-    if (doubts_[i] && doubts_[i]->use_count() == 1) gone.push_back(std::exchange(doubts_[i], nullptr));
-    is_doubtful |= static_cast<bool>(doubts_[i]);
-    serves &= !doubts_[i] || doubts_[i].get() == tensors[i];
-  }
-  is_doubtful_.store(is_doubtful, std::memory_order_release);
-  return serves;
-}
-
-void CppPlan::doubt(std::span<TensorImpl* const> recorded, std::vector<TensorRef> arguments) {
-  const std::lock_guard lock(mutex());
-  recorded_.assign(recorded.begin(), recorded.end());
-  doubts_ = std::move(arguments);
-  is_doubtful_ = true;
-}
-
-std::vector<TensorRef> CppPlan::doubts() const {
-  const std::lock_guard lock(mutex());
-  return doubts_;
-}
-
-void CppPlan::confirm(std::span<const TensorRef> arguments, std::span<const TensorRef> captured) const {
-  std::vector<TensorRef> gone;  // destroyed after the lock is released
-  const std::lock_guard lock(mutex());
-  for (TensorRef& doubt : doubts_) {
-    const auto is_same = [&](const TensorRef& other) { return other == doubt; };
-    if (doubt && std::ranges::none_of(arguments, is_same) && std::ranges::none_of(captured, is_same))
-      gone.push_back(std::exchange(doubt, nullptr));
-  }
-}
-
-bool CppPlan::find_numbers(std::span<const Number> arguments, std::vector<Scalar>& numbers) const {
-  if (!numbers_.trace) return true;
-  std::optional<std::vector<Scalar>> found = numbers_.trace->evaluate(arguments, numbers_.given);
-  if (!found) return false;
-  numbers = std::move(*found);
-  return true;
-}
-
-void CppPlan::ran() const {
-  for (const auto& dependency : dependencies_) dependency->ran();
-}
 
 /// The arguments of a call while it is recorded: the numbers, and the sizes that vary, are traced.
 class CppCall::Traced {
@@ -157,10 +54,10 @@ class CppCall::Traced {
     try {
       results = call_.function_(&passed_);
     } catch (...) {
-      return_gradient_states();
+      return_handles();
       throw;
     }
-    return_gradient_states();
+    return_handles();
     for (const uint32_t number : reads.numbers()) numbers_->note_read(number);
     return results;
   }
@@ -244,10 +141,16 @@ class CppCall::Traced {
         passed_.tensors.push_back(tensors[i].defined() ? wrap(TensorRef(traced_of(tensors[i].impl()))) : tensors[i]);
   }
 
-  /// What the function did to the gradient state of a handle in place of an argument, it did to the argument.
-  void return_gradient_states() const {
-    for (const auto& [tensor, traced] : replaced_)
+  /// What the function did to a handle in place of an argument, it did to the argument.
+  void return_handles() const {
+    const SizeTrace::Pause pause;
+    for (const auto& [tensor, traced] : replaced_) {
       if (traced->autograd()) tensor->share_autograd(*traced);
+      const Geometry now = SizeReplacer()(traced->geometry()), before = tensor->geometry();
+      if (now.sizes != before.sizes || now.strides != before.strides || now.offset != before.offset ||
+          traced->cell() != tensor->cell() || traced->dtype() != tensor->dtype())
+        tensor->rebind(traced->dtype(), now.sizes, now.strides, now.offset, traced->cell());
+    }
   }
 
   /// Whether the function may get other handles on the memory of its arguments: these have no gradient state yet, and
@@ -332,11 +235,11 @@ bool CppCall::holds_otherwise(const TablePlan& plan, Program::Handles& handles) 
   return !as_cpp(plan).changed() && as_cpp(plan).find_numbers(arguments_.numbers(), handles.numbers);
 }
 
-std::vector<Ref<TablePlan>> CppCall::doubtful_plans() const {
+std::vector<Ref<TablePlan>> CppCall::ambiguous_plans() const {
   std::vector<Ref<TablePlan>> plans;
   for (const Ref<TablePlan>& plan : table_.plans().plans_now()) {
     Program::Handles handles;
-    if (as_cpp(*plan).is_doubtful() && plan->structure == key_.structure() && plan->pattern.matches(key_.numbers()) &&
+    if (as_cpp(*plan).is_ambiguous() && plan->structure == key_.structure() && plan->pattern.matches(key_.numbers()) &&
         holds_otherwise(*plan, handles) && plan->program->fits(tensors(), handles))
       plans.push_back(plan);
   }
@@ -359,12 +262,12 @@ std::string CppCall::difference(const TablePlan& plan) const {
   if (differs(first_number_, first_size_)) return "the value of a Number varies";
   if (differs(first_size_, key_.numbers().size())) return "the value of a Dim varies";
   if (!as_cpp(plan).may_serve(tensors()))
-    return "an argument of the recorded call might also be a tensor that the function captures";
+    return "an argument may be a captured tensor, and was another one in the recorded call";
   Program::Handles handles;
-  if (!holds(plan, handles)) return "the call depends on the value of a Number";
+  if (!holds(plan, handles)) return "a guard on the value of a Number fails";
   const bool fits = plan.program->fits(tensors(), handles);
   if (plan.program->reads_values() && fits) return kReadsOtherValues;
-  if (plan.program->family() && !fits) return "the call goes another way for these sizes, or they have other strides";
+  if (plan.program->family() && !fits) return "a guard on sizes or strides fails";
   return "tensors that it uses have different types or share memory differently";
 }
 
@@ -403,7 +306,7 @@ std::optional<CppCall::Result> CppCall::verify(const TablePlan& plan, const Prog
 
 CppCall::Result CppCall::record(PlanTable::Recording& recording) const {
   Traced traced(*this);
-  const std::vector<Ref<TablePlan>> doubtful = doubtful_plans();
+  const std::vector<Ref<TablePlan>> ambiguous = ambiguous_plans();
   TracingContext context;
   context.collect_dependencies();
   Result results;
@@ -416,18 +319,22 @@ CppCall::Result CppCall::record(PlanTable::Recording& recording) const {
   context.stop();
   has_memory_for([&] {
     recording.returned(!context.trace().guards.empty(),
-                       [&](std::string& obstacle) { return plan_of(context, traced, doubtful, results, obstacle); });
+                       [&](std::string& obstacle) { return plan_of(context, traced, ambiguous, results, obstacle); });
   });
   traced.restore(results);
   return results;
 }
 
-Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, std::span<const Ref<TablePlan>> doubtful,
+Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, std::span<const Ref<TablePlan>> ambiguous,
                                 const Result& results, std::string& obstacle) const {
   // The next call is recorded instead.
   if (context.trace().sets_up) return nullptr;
   if (context.caught_error()) {
     obstacle = "catches an error";
+    return nullptr;
+  }
+  if (!key_.structure().starts_with(CallKey().structure())) {
+    obstacle = "leaves another gradient mode, default dtype or default device";
     return nullptr;
   }
   if (!std::ranges::all_of(results, &Tensor::defined)) {
@@ -473,17 +380,17 @@ Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, std::sp
                                 std::move(dependencies), std::move(given), has_effects);
   // A tensor that is an argument may also be captured: the recording cannot tell one use from the other. Another
   // recording of a call that did the same with other arguments can.
-  std::vector<TensorRef> doubts = tensors;
-  for (size_t i = 0; i < doubts.size(); ++i) {
+  std::vector<TensorRef> may_be_captured = tensors;
+  for (size_t i = 0; i < may_be_captured.size(); ++i) {
     // Which arguments are one tensor is part of the key.
     const bool is_repeated = std::find(tensors_.begin(), tensors_.begin() + i, tensors_[i]) != tensors_.begin() + i;
-    if (is_repeated || !traced.is_passed_itself(tensors_[i])) doubts[i] = nullptr;
+    if (is_repeated || !traced.is_passed_itself(tensors_[i])) may_be_captured[i] = nullptr;
   }
-  plan->doubt(this->tensors(), std::move(doubts));
-  for (const Ref<TablePlan>& other : doubtful) {
+  plan->guard_arguments(this->tensors(), std::move(may_be_captured));
+  for (const Ref<TablePlan>& other : ambiguous) {
     if (other->program->branch() != plan->program->branch()) continue;
-    as_cpp(*other).confirm(tensors, captured);
-    plan->confirm(as_cpp(*other).doubts(), other->program->state());
+    as_cpp(*other).rule_out(tensors, captured);
+    plan->rule_out(as_cpp(*other).ambiguous_arguments(), other->program->state());
   }
   for (size_t i = first_number_; i < key_.numbers().size(); ++i)
     if (plan->pattern.varies(i)) plan->varying.emplace_back(i < first_size_ ? "a Number" : "a Dim");

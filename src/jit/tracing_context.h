@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/out_of_memory.h"
 #include "jit/overlapping_cells.h"
 #include "jit/trace.h"
 #include "jit/traced_sizes.h"
@@ -81,11 +82,11 @@ class TracingContext : public EagerObserver {
   /// The hooks of leaves from outside that ran. Holding them keeps their addresses unique.
   const std::vector<HookRef>& hooks_that_ran() const { return hooks_that_ran_; }
   const std::vector<GradientUse>& gradient_uses() const { return gradient_uses_; }
-  /// Whether the call used tensors that other threads made while it was recorded: part of it is not recorded, then.
+  /// Whether the call used tensors that other threads made while it was recorded: then the recording is incomplete.
   bool uses_tensors_of_other_threads() const;
   /// Handles on memory from outside that the recording used or returns, without these arguments.
   std::vector<TensorRef> captured(std::span<const TensorRef> arguments, std::span<const TensorRef> results);
-  /// Whether the program got to know what a tensor from outside is.
+  /// Whether the recorded function read the dtype, a size or requires_grad of a tensor from outside.
   bool is_used(const TensorImpl& tensor) const { return used_.contains(&tensor); }
   /// The index of a cell in Trace::cells, or -1 if the call did not use it.
   int32_t find(const Cell& cell) const;
@@ -94,7 +95,8 @@ class TracingContext : public EagerObserver {
   /// How many elements a cell begins after the cell that it was joined to; zero for cells that were not joined.
   int64_t shift_of(const Cell& cell) const;
 
-  /// Whether the call caught an error of the library. Which errors there are may depend on anything that tensors are.
+  /// Whether the call caught an error of the library. Which error is thrown may depend on any property
+  /// of a tensor or number, and no guard covers that.
   bool caught_error() const { return caught_error_; }
   /// Whether the call ran nodes of the gradient graph.
   bool ran_backward() const { return ran_backward_; }
@@ -104,7 +106,7 @@ class TracingContext : public EagerObserver {
   /// After the recording: gives that memory its old contents.
   void restore_contents();
 
-  /// Collects what the call depends on beside tensors. Set before anything is recorded.
+  /// Collects what the call depends on other than tensors. Set before anything is recorded.
   void collect_dependencies() { collects_dependencies_ = true; }
   using Dependencies = std::vector<std::shared_ptr<const Dependency>>;
   /// After the recording. Sets `obstacle` if one of them prevents a plan.
@@ -131,6 +133,7 @@ class TracingContext : public EagerObserver {
   void ran(const GradNode& node) override;
   void values_read(const TensorImpl& tensor, ValuesRead what) override;
   void escaped(const TensorImpl& tensor, std::string_view how) override;
+  void acted_outside(std::string_view how) override;
   void sets_up() override { trace_.sets_up = true; }
   void changed(const TensorImpl& tensor, std::string_view how) override;
   void inspected(const TensorImpl& tensor, std::string_view how) override;
@@ -159,7 +162,10 @@ class TracingContext : public EagerObserver {
   void join(std::span<const ImportedCell> group);
   /// Runs a step of the recording. If memory runs out, the recording is abandoned; the recorded call continues.
   template <typename Step>
-  void note(const Step& step);
+  void note(const Step& step) {
+    if (!is_out_of_memory_ && !has_memory_for(step)) run_out_of_memory();
+  }
+  void run_out_of_memory();
 
   Source source_;
   std::shared_ptr<TracedSizes> sizes_;

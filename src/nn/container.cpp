@@ -29,8 +29,8 @@ Tensor Sequential::forward(const Tensor& input) {
   note_use(*this);
   Tensor result = input;
   for (size_t i = 0; i < size(); ++i) {
-    const Ptr<Module> module = child_slots()[i].module;
-    result = (*module)(result);
+    const Ptr<Module> module = &child_at(i);
+    result = module(result);
   }
   return result;
 }
@@ -39,7 +39,7 @@ Item Sequential::forward_with(const Arguments& arguments) {
   note_use(*this);
   Item result = arguments.bind("Sequential.forward", {"input"}, 1).front();
   for (size_t i = 0; i < size(); ++i) {
-    const Ptr<Module> module = child_slots()[i].module;
+    const Ptr<Module> module = &child_at(i);
     result = result.is_tensor() ? module->call(result.to_tensor()) : module->call(Arguments({result}));
   }
   return result;

@@ -103,6 +103,7 @@ void Module::set_object(void* object) {
 }
 
 void Module::changed(bool mode_only) {
+  note_use(*this);
   // Visits each module above once, at any depth, even if a module contains itself.
   Module* last = this;
   being_changed_ = true;
@@ -158,6 +159,19 @@ Module& Module::child(std::string_view name) const {
   if (!module) throw ValueError("{}: the submodule '{}' is None", type_name(), name);
   return *module;
 }
+size_t Module::child_count() const {
+  note_use(*this);
+  return children_.size();
+}
+Module& Module::child_at(size_t i) const {
+  note_use(*this);
+  if (i >= children_.size()) throw IndexError("{}: there is no module {} among {}", type_name(), i, children_.size());
+  const NamedChild& child = children_[i];
+  if (!child.module) throw ValueError("{}: the submodule '{}' is None", type_name(), child.name);
+  return *child.module;
+}
+
+void nn_detail::throw_null() { throw RuntimeError("a module is called through an nn::Ptr that is null"); }
 
 void Module::check_name(const std::string& kind, const std::string& name) const {
   if (name.empty()) throw ValueError("{}: the name of a {} cannot be empty", type_name(), kind);

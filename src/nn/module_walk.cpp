@@ -168,11 +168,13 @@ void Module::requires_grad_(bool requires_grad) {
 
 void Module::zero_grad(bool set_to_none) {
   for (Tensor& tensor : parameters()) {
+    if (set_to_none) {
+      tensor.set_grad(Tensor());
+      continue;
+    }
     const Tensor gradient = tensor.grad();
     if (!gradient.defined()) continue;
-    if (set_to_none)
-      tensor.set_grad(Tensor());
-    else if (gradient.requires_grad())
+    if (gradient.requires_grad())
       tensor.set_grad(zeros_like(gradient.detach()));
     else
       gradient.detach().zero_();
@@ -206,6 +208,10 @@ void Module::transform(const std::function<Tensor(const Tensor&)>& function) {
 void Module::to(Dtype dtype) {
   if (!is_float(dtype)) throw TypeError("to: expected a floating-point dtype, got {}", name_of(dtype));
   transform([dtype](const Tensor& tensor) { return is_float(tensor.dtype()) ? lucid::to(tensor, dtype) : tensor; });
+}
+
+void Module::to(const std::string& device) {
+  transform([&](const Tensor& tensor) { return tensor.to(device); });
 }
 
 }  // namespace lucid::nn

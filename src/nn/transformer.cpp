@@ -179,10 +179,10 @@ Transformer::Transformer(const Options& options) : options(options) {
   const auto norm = [&] {
     return make<LayerNorm>(options.d_model, options.layer_norm_eps, true, options.bias, options.dtype);
   };
-  add_module("encoder",
-             make<TransformerEncoder>(make<TransformerEncoderLayer>(options), options.num_encoder_layers, norm()));
-  add_module("decoder",
-             make<TransformerDecoder>(make<TransformerDecoderLayer>(options), options.num_decoder_layers, norm()));
+  add_module("encoder", make<TransformerEncoder>(make<TransformerEncoderLayer>(options.of_layer()),
+                                                 options.num_encoder_layers, norm()));
+  add_module("decoder", make<TransformerDecoder>(make<TransformerDecoderLayer>(options.of_layer()),
+                                                 options.num_decoder_layers, norm()));
   reset_parameters();
 }
 

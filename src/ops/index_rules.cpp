@@ -56,9 +56,10 @@ void check_gather_shape(const Call& call, size_t index, const char* what) {
 void check_leading_indices(const Call& call, size_t first) {
   const auto count = static_cast<int64_t>(call.count() - first);
   if (count == 0 || count > call.rank(0))
-    throw IndexError("{}: {} takes at most {} index tensors, got {}", call.name(), to_string(call.operand(0).type()),
+    throw IndexError("{}: {} takes from 1 to {} index tensors, got {}", call.name(), to_string(call.operand(0).type()),
                      call.rank(0), count);
   for (size_t i = first; i < call.count(); ++i) {
+    if (!call.operand(i).present()) throw TypeError("{}: index tensor {} is undefined", call.name(), i - first);
     check_index_dtype(call, i);
     if (call.shape(i) != call.shape(first))
       throw ValueError("{}: index tensors must have the same shape, got {} and {}", call.name(),

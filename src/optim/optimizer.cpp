@@ -14,6 +14,11 @@
 namespace lucid::optim {
 namespace {
 
+const std::string& text_of(const Tree::Key& key) {
+  if (const auto* text = std::get_if<std::string>(&key)) return *text;
+  throw TypeError("optimizer: the name of an option or state must be text, got {}", to_string(key));
+}
+
 /// Converts `given` to the type of the default: an integer to a float, a list to a tuple.
 Tree like_default(const Tree& given, const Tree& default_value) {
   if (default_value.get_if<double>() && given.get_if<int64_t>()) return given.as_real("");
@@ -92,12 +97,12 @@ void Optimizer::add_param_group(Group group) {
   }
   added->params = std::move(group.params);
   for (const auto& [key, default_value] : defaults_) {
-    const auto& name = std::get<std::string>(key);
+    const auto& name = text_of(key);
     const Tree* given = group.options.find(key);
     added->options.set(name, given ? like_default(*given, default_value) : default_value);
   }
   for (const auto& [key, value] : group.options)
-    if (!defaults_.has(key)) added->options.set(std::get<std::string>(key), value);
+    if (!defaults_.has(key)) added->options.set(text_of(key), value);
   if (rule_) rule_->check(added->options);
   if (rule_ && rule_->prepare)
     for (const Tensor& param : added->params) {
@@ -117,13 +122,18 @@ class Optimizer::Dependency : public lucid::Dependency {
         steps_(counters_->steps),
         name_(optimizer.rule_ ? optimizer.rule_->name : "optimizer"),
         groups_(optimizer.groups_) {
-    for (const auto& group : groups_) versions_.push_back(group->options.version());
+    for (const auto& group : groups_) {
+      versions_.push_back(group->options.version());
+      params_.push_back(group->params);
+    }
   }
 
   bool holds() const override {
     if (counters_->version != version_) return false;
     for (size_t i = 0; i < groups_.size(); ++i)
-      if (groups_[i]->options.version() != versions_[i]) return false;
+      if (groups_[i]->options.version() != versions_[i] ||
+          !std::ranges::equal(groups_[i]->params, params_[i], {}, &Tensor::impl, &Tensor::impl))
+        return false;
     return true;
   }
   std::string name() const override { return "the optimizer " + name_; }
@@ -141,10 +151,21 @@ class Optimizer::Dependency : public lucid::Dependency {
   const std::string name_;
   const std::vector<std::shared_ptr<ParamGroup>> groups_;
   std::vector<uint64_t> versions_;
+  std::vector<std::vector<Tensor>> params_;
 };
 
 void Optimizer::note_use() const {
   note_dependency(counters_.get(), [&] { return std::make_shared<Dependency>(*this); });
+}
+
+const std::vector<std::shared_ptr<ParamGroup>>& Optimizer::param_groups() const {
+  note_use();
+  return groups_;
+}
+
+void Optimizer::changed() {
+  note_use();
+  ++counters_->version;
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -249,14 +270,14 @@ void Optimizer::load_state_dict(const Tree& state_dict) {
                        to_string(key));
     std::vector<Tree::Item> copy;
     for (const auto& [name, value] : state.as_dict("load_state_dict: a parameter's state"))
-      copy.push_back({name, copy_of_state(value, std::get<std::string>(name), found->second)});
+      copy.push_back({name, copy_of_state(value, text_of(name), found->second)});
     loaded[found->second.impl()] = {found->second, std::make_shared<Tree::Dict>(std::move(copy))};
   }
   states_ = std::move(loaded);
   changed();
   for (size_t i = 0; i < groups.size(); ++i)
     for (const auto& [key, value] : groups[i].as_dict("")) {
-      const auto& name = std::get<std::string>(key);
+      const auto& name = text_of(key);
       if (name == "params") continue;
       const Tree* default_value = defaults_.find(key);
       groups_[i]->options.set(name, default_value ? like_default(value, *default_value) : value);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct ExportRequest {
   std::vector<ExportedCall> calls;
   /// The CPUs to write machine code for.
   std::vector<CpuLevel> levels;
+
+  void add_level(CpuLevel level) {
+    if (std::ranges::find(levels, level) == levels.end()) levels.push_back(level);
+  }
 };
 
 /// "scalar", "avx2" or "avx512". Throws ValueError for other names.

@@ -8,6 +8,7 @@
 #include "program/export.h"
 #include "tensor/api.h"
 #include "tensor/grad_mode.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 namespace {
@@ -22,7 +23,7 @@ class FunctionExporter {
     request_.name = options.name;
     if (!options.targets) request_.levels = {chosen_level()};
     for (const std::string& target : options.targets.value_or(std::vector<std::string>()))
-      request_.levels.push_back(program::level_named(target));
+      request_.add_level(program::level_named(target));
   }
 
   std::string run(const std::vector<Tensor>& inputs) {
@@ -51,6 +52,8 @@ class FunctionExporter {
     for (size_t i = 0; i < inputs.size(); ++i) {
       program::Signature& signature = request_.inputs.emplace_back();
       signature.name = !names.empty() ? names[i] : inputs.size() == 1 ? "input" : fmt::format("input_{}", i);
+      if (std::ranges::count(request_.inputs, signature.name, &program::Signature::name) > 1)
+        throw ValueError("export_program: two inputs are named '{}'", signature.name);
       signature.dtype = unwrap(inputs[i]).dtype();
       for (const Dim size : unwrap(inputs[i]).sizes()) signature.shape.push_back({size, -1});
       if (i >= options_.dynamic.size()) continue;
@@ -88,10 +91,37 @@ class FunctionExporter {
     return result;
   }
 
-  void record(const std::vector<Tensor>& example) {
+  /// Throws ValueError unless the inputs of an example are as described.
+  void check(const std::vector<Tensor>& example) const {
     if (example.size() != request_.inputs.size())
       throw ValueError("export_program: an example has {} inputs instead of {}", example.size(),
                        request_.inputs.size());
+    std::vector<std::optional<int64_t>> sizes(request_.symbols.size());
+    for (size_t i = 0; i < example.size(); ++i) {
+      const program::Signature& input = request_.inputs[i];
+      const TensorType type = unwrap(example[i]).type();
+      bool fits = type.dtype == input.dtype && type.shape.size() == input.shape.size();
+      for (size_t dim = 0; fits && dim < type.shape.size(); ++dim) {
+        const auto& [number, symbol] = input.shape[dim];
+        const int64_t size = type.shape[dim];
+        if (symbol < 0) {
+          fits = size == number;
+        } else {
+          const auto at = static_cast<size_t>(symbol);
+          fits =
+              size >= request_.symbols[at].low && size <= request_.symbols[at].high && size == sizes[at].value_or(size);
+          sizes[at] = size;
+        }
+      }
+      if (!fits)
+        throw ValueError(
+            "export_program: {} of an example is {}, which is not what the first example and `dynamic` say", input.name,
+            to_string(type));
+    }
+  }
+
+  void record(const std::vector<Tensor>& example) {
+    check(example);
     std::vector<TensorRef> given;
     program::ExportedCall call;
     for (const Tensor& input : example) {
@@ -177,16 +207,19 @@ class FunctionExporter {
 
 void export_program(const ExportedFunction& function, const std::vector<Tensor>& inputs, const std::string& path,
                     const ExportOptions& options) {
+  note_act_outside("exports a program");
   write_file("export_program", path, FunctionExporter(function, options, {}).run(inputs));
 }
 
 void export_program(const nn::Ptr<nn::Module>& module, const Tensor& input, const std::string& path,
                     const ExportOptions& options) {
+  note_act_outside("exports a program");
+  if (!module) throw ValueError("export_program: the module is a null pointer");
   TensorNames names;
   for (const auto& [name, parameter] : module->named_parameters()) names.emplace(&unwrap(parameter), name);
   for (const auto& [name, buffer] : module->named_buffers()) names.emplace(&unwrap(buffer), name);
   const ExportedFunction call = [&](const std::vector<Tensor>& inputs) -> std::vector<Tensor> {
-    return {(*module)(inputs[0])};
+    return {module(inputs[0])};
   };
   write_file("export_program", path, FunctionExporter(call, options, std::move(names)).run({input}));
 }

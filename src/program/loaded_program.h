@@ -63,7 +63,7 @@ class ProgramCode {
   Mutex& mutex() const { return mutex_of(LockRank::kPlanFamily, this); }
 
   using Key = std::pair<size_t, std::vector<int64_t>>;
-  /// The oldest plans make room for others.
+  /// When there are more, the oldest plan is evicted.
   static constexpr size_t kMaxPlans = 256;
 
   const ProgramFile file_;

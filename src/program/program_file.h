@@ -7,6 +7,7 @@
 
 #include "base/cpu_level.h"
 #include "base/dtype.h"
+#include "base/shape.h"
 #include "base/size_formula.h"
 #include "runtime/plan_form.h"
 #include "runtime/storage.h"
@@ -41,7 +42,8 @@ struct State {
   bool is_written = false;
   Ref<Storage> contents;
 
-  size_t bytes() const { return contents->bytes(); }
+  /// The memory is larger if the state has no elements.
+  size_t bytes() const { return static_cast<size_t>(numel(shape)) * size_of(dtype); }
 };
 
 /// Elements in memory, by numbers that may depend on sizes.

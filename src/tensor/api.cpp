@@ -158,7 +158,15 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_gra
 void Tensor::retain_grad() { lucid::retain_grad(unwrap(*this)); }
 Tensor Tensor::detach() const { return wrap(lucid::detach(unwrap(*this))); }
 
+Tensor from_data(const void* data, size_t count, const Shape& shape, Dtype dtype) {
+  if (static_cast<uint64_t>(numel(Dims(shape.begin(), shape.end()))) != count)
+    throw ValueError("from_vector: the shape {} does not have {} elements", to_string(Dims(shape.begin(), shape.end())),
+                     count);
+  return from_data(data, shape, dtype);
+}
+
 Tensor from_data(const void* data, const Shape& shape, Dtype dtype) {
+  if (!data && std::ranges::find(shape, 0) == shape.end()) throw ValueError("from_data: the pointer is null");
   return wrap(tensor_from(data, dtype, Dims(shape.begin(), shape.end())));
 }
 

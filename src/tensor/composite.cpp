@@ -57,7 +57,8 @@ enum class Kind : uint8_t { kUnknown, kOnePlan, kParts };
 }  // namespace
 
 bool must_emit_parts(const Call& call) {
-  static const auto kinds = std::make_unique<std::atomic<Kind>[]>(op_table().ops().size());
+  // Outlives threads that still run at exit.
+  static std::atomic<Kind>* const kinds = new std::atomic<Kind>[op_table().ops().size()]();
   std::atomic<Kind>& kind = kinds[call.op().id];
   if (kind.load(std::memory_order_relaxed) == Kind::kUnknown)
     kind.store(probe(call) ? Kind::kParts : Kind::kOnePlan, std::memory_order_relaxed);

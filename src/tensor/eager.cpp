@@ -37,7 +37,7 @@ bool has_stray_number(const Call& call) {
 }  // namespace
 
 EagerEmitter& eager() {
-  static EagerEmitter emitter;
+  static EagerEmitter& emitter = *new EagerEmitter;  // outlives threads that still run at exit
   return emitter;
 }
 

@@ -237,6 +237,7 @@ Value get_item(const Value& x, std::span<const Index> items) {
 }
 
 void set_item(TensorImpl& x, std::span<const Index> items, const Operand& value) {
+  if (!value.present()) throw TypeError("x[...] = value: the value is undefined");
   if (fill_by_mask(x, items, value)) return;
   Indexer indexer(Value(TensorRef(&x)), items, Indexer::Purpose::kSet);
   if (indexer.is_basic()) {

@@ -216,6 +216,7 @@ void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, c
 }
 
 void copy_(TensorImpl& self, const Operand& source) {
+  if (!source.present()) throw TypeError("copy_: the source is undefined");
   if (source.is_scalar()) return fill_(self, source);
   const bool onto_itself = source.value() == &self;
   Write write("copy", self, {&source, 1}, onto_itself);
@@ -237,6 +238,7 @@ void copy_(TensorImpl& self, const Operand& source) {
 }
 
 void fill_(TensorImpl& self, const Operand& value) {
+  if (!value.present()) throw TypeError("fill_: the value is undefined");
   if (value.rank() != 0)
     throw RuntimeError("fill_: the value must be a number or a 0-d tensor, got {}", to_string(value.type()));
   Write write("fill", self, {&value, 1}, true);

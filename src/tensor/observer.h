@@ -71,6 +71,10 @@ class EagerObserver {
   /// The tensor is used in a way that no graph can represent; for instance another library gets its memory. `how`
   /// completes the sentence "the call ...".
   virtual void escaped(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
+  /// The call does something outside tensors that a plan cannot repeat, such as writing a file. `how` completes "the
+  /// call
+  /// ...".
+  virtual void acted_outside(std::string_view /*how*/) {}
   /// The call creates something that later calls will find, such as the state of an optimizer, so later calls behave
   /// differently.
   virtual void sets_up() {}
@@ -102,6 +106,10 @@ inline EagerObserver* set_eager_observer(EagerObserver* observer) {
 inline void note_escape(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->escaped(tensor, how);
+}
+inline void note_act_outside(std::string_view how) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->acted_outside(how);
 }
 inline void note_read(const TensorImpl& tensor, ValuesRead what) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]

@@ -110,7 +110,9 @@ const char* Tree::kind() const {
   return kKinds[value_.index()];
 }
 
-Tree::Dict::Dict(std::initializer_list<Item> items) : items_(items) {}
+Tree::Dict::Dict(std::initializer_list<Item> items) {
+  for (const Item& item : items) (*this)[item.key] = item.value;
+}
 Tree::Dict::Dict(std::vector<Item> items) : items_(std::move(items)) {}
 
 const Tree* Tree::Dict::find(const Key& key) const {

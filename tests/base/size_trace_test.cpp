@@ -42,6 +42,14 @@ TEST(Dim, IsAPlainIntegerWithoutATrace) {
   EXPECT_EQ(fmt::format("{}", dim), "9");
 }
 
+TEST(Dim, Divides) {
+  EXPECT_THROW(Dim(5) / Dim(0), ValueError);
+  EXPECT_THROW(Dim(5) % Dim(0), ValueError);
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  EXPECT_EQ(Dim(kLeast) / Dim(-1), kLeast);
+  EXPECT_EQ(Dim(kLeast) % Dim(-1), 0);
+}
+
 TEST(Dim, KeepsTheLargestIntegers) {
   for (const int64_t value : {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
     EXPECT_EQ(int64_t{Dim(value)}, value);

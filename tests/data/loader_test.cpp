@@ -89,7 +89,8 @@ TEST(DataLoader, WorkersReturnTheSameBits) {
     for (const int64_t prefetch : {1, 3}) {
       const auto epochs = [&](int64_t num_workers) {
         manual_seed(7);
-        const DataLoader loader(Numbers(101), {.batch_size = 4, .num_workers = num_workers, .prefetch = prefetch});
+        const DataLoader loader(Numbers(101),
+                                {.batch_size = 4, .num_workers = num_workers, .prefetch_factor = prefetch});
         return std::pair(all_batches(loader), all_batches(loader));
       };
       const auto expected = epochs(0);
@@ -100,7 +101,7 @@ TEST(DataLoader, WorkersReturnTheSameBits) {
 
 TEST(DataLoader, WorkersPrepareAtMostWhatIsToBePrefetched) {
   const Numbers numbers(100);
-  const DataLoader loader(numbers, {.batch_size = 2, .num_workers = 2, .prefetch = 3});
+  const DataLoader loader(numbers, {.batch_size = 2, .num_workers = 2, .prefetch_factor = 3});
   int taken = 0;
   for (const std::vector<Tensor>& batch : loader) {
     ++taken;
@@ -142,7 +143,7 @@ TEST(DataLoader, ErrorsOfTheDatasetReachTheLoop) {
 
 TEST(DataLoader, LeavingTheLoopStopsTheWorkers) {
   const Numbers numbers(1000);
-  for (const std::vector<Tensor>& batch : DataLoader(numbers, {.num_workers = 3, .prefetch = 1}))
+  for (const std::vector<Tensor>& batch : DataLoader(numbers, {.num_workers = 3, .prefetch_factor = 1}))
     if (batch[0].item<int64_t>() == 4) break;
   const int calls = *numbers.calls;
   EXPECT_LE(calls, 8);
@@ -233,7 +234,8 @@ TEST(DataLoader, RejectsInvalidArguments) {
   EXPECT_THROW(DataLoader(std::shared_ptr<Dataset>()), ValueError);
   EXPECT_THROW(DataLoader({arange(3)}, {.batch_size = 0}), ValueError);
   EXPECT_THROW(DataLoader({arange(3)}, {.num_workers = -1}), ValueError);
-  EXPECT_THROW(DataLoader({arange(3)}, {.prefetch = 0}), ValueError);
+  EXPECT_THROW(DataLoader({arange(3)}, {.prefetch_factor = 0}), ValueError);
+  EXPECT_THROW(DataLoader(Numbers(-5)).begin(), ValueError);
 }
 
 TEST(DataLoader, RejectsSamplesOfDifferentKinds) {

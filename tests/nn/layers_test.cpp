@@ -5,6 +5,7 @@
 #include <lucid/random.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 
@@ -33,7 +34,7 @@ TEST(Layers, LossesTakeWeightsAsOptions) {
                 ->forward(scores, zeros({1, 2}, kFloat64))
                 .item<double>(),
             2 * std::log(2.0));
-  EXPECT_EQ(make<BCEWithLogitsLoss>({.pos_weight = tensor({3.0, 0.0}), .reduction = "sum"})
+  EXPECT_EQ(make<BCEWithLogitsLoss>({.reduction = "sum", .pos_weight = tensor({3.0, 0.0})})
                 ->forward(scores, ones({1, 2}, kFloat64))
                 .item<double>(),
             3 * std::log(2.0));
@@ -107,6 +108,26 @@ TEST(Layers, InPlaceActivationsWriteTheirInput) {
   const Tensor result = (*make<ReLU>(true))(x);
   EXPECT_TRUE(result.is_same(x));
   EXPECT_EQ(x.to_vector<float>(), (std::vector<float>{0, 2}));
+}
+
+TEST(Clip, ScalesOrClampsGradients) {
+  Tensor a = zeros({1}).requires_grad_(), b = zeros({2}).requires_grad_(), unused = zeros({3}).requires_grad_();
+  const auto set_gradients = [&] {
+    a.set_grad(tensor({3.0f}));
+    b.set_grad(tensor({-4.0f, 0.0f}));
+  };
+  set_gradients();
+  EXPECT_EQ(clip_grad_norm_({a, b, unused}, 10).item<float>(), 5);
+  EXPECT_EQ(a.grad().item<float>(), 3);
+  EXPECT_EQ(clip_grad_norm_({a, b, unused}, 1).item<float>(), 5);
+  EXPECT_NEAR(a.grad().item<float>(), 0.6, 1e-6);
+  EXPECT_NEAR(b.grad()[0].item<float>(), -0.8, 1e-6);
+  set_gradients();
+  EXPECT_EQ(clip_grad_norm_({a, b}, 1, std::numeric_limits<double>::infinity()).item<float>(), 4);
+  set_gradients();
+  clip_grad_value_({a, b, unused}, 3.5);
+  EXPECT_EQ(b.grad().to_vector<float>(), (std::vector<float>{-3.5, 0}));
+  EXPECT_EQ(clip_grad_norm_({unused}, 1).item<float>(), 0);
 }
 
 }  // namespace

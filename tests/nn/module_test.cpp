@@ -264,5 +264,11 @@ TEST(Module, AModuleThatContainsItselfHasNoStateDict) {
   net->clear_parts();
 }
 
+TEST(Module, ANullPointerIsAnError) {
+  EXPECT_THROW(Ptr<Linear>()(zeros({2})), RuntimeError);
+  EXPECT_THROW(Sequential(Ptr<Module>()).forward(zeros({2})), ValueError);
+  EXPECT_THROW(compile(Ptr<Linear>(), {.wait = true})(zeros({2})), RuntimeError);
+}
+
 }  // namespace
 }  // namespace lucid::nn

@@ -44,7 +44,7 @@ void check_linear() {
   check(make<Embedding>({.num_embeddings = 5, .embedding_dim = 2, .padding_idx = 1}), make<Embedding>(5, 2, 1),
         "Embedding(5, 2, padding_idx=1)");
   check(make<EmbeddingBag>({.num_embeddings = 5, .embedding_dim = 2, .mode = "sum"}),
-        make<EmbeddingBag>(5, 2, kNone, kNone, 2, false, false, "sum"), "EmbeddingBag(5, 2, mode='sum')");
+        make<EmbeddingBag>(5, 2, kNone, 2, false, "sum"), "EmbeddingBag(5, 2, mode='sum')");
 }
 
 template <typename T>
@@ -112,12 +112,12 @@ void check_losses() {
   check(make<GaussianNLLLoss>({.full = true, .eps = 0.5}), make<GaussianNLLLoss>(true, 0.5), "GaussianNLLLoss()");
   const Tensor weight = ones({3});
   check(make<BCELoss>({.weight = weight, .reduction = "sum"}), make<BCELoss>(weight, "sum"), "BCELoss()");
-  check(make<BCEWithLogitsLoss>({.weight = weight, .reduction = "sum"}),
-        make<BCEWithLogitsLoss>(weight, Tensor(), "sum"), "BCEWithLogitsLoss()");
+  check(make<BCEWithLogitsLoss>({.weight = weight, .reduction = "sum"}), make<BCEWithLogitsLoss>(weight, "sum"),
+        "BCEWithLogitsLoss()");
   check(make<CrossEntropyLoss>({.weight = weight, .ignore_index = 1}), make<CrossEntropyLoss>(weight, 1),
         "CrossEntropyLoss()");
   check(make<NLLLoss>({.weight = weight, .ignore_index = 1}), make<NLLLoss>(weight, 1), "NLLLoss()");
-  check(make<MultiMarginLoss>({.p = 2, .margin = 2}), make<MultiMarginLoss>(Tensor(), 2, 2), "MultiMarginLoss()");
+  check(make<MultiMarginLoss>({.p = 2, .margin = 2}), make<MultiMarginLoss>(2, 2), "MultiMarginLoss()");
   check(make<MultiLabelSoftMarginLoss>({.reduction = "sum"}), make<MultiLabelSoftMarginLoss>(Tensor(), "sum"),
         "MultiLabelSoftMarginLoss()");
   check(make<HingeEmbeddingLoss>({.margin = 2}), make<HingeEmbeddingLoss>(2), "HingeEmbeddingLoss()");
@@ -162,6 +162,12 @@ void check_conv(const std::string& name, const std::string& fives, const std::st
 }
 
 template <typename T>
+void check_conv_transpose(const std::string& name, const std::string& fives, const std::string& ones) {
+  check(make<T>({.in_channels = 2, .out_channels = 4, .kernel_size = 5, .groups = 2}), make<T>(2, 4, 5, 1, 0, 0, 2),
+        name + "(2, 4, kernel_size=" + fives + ", stride=" + ones + ", groups=2)");
+}
+
+template <typename T>
 void check_pool(const std::string& name, const std::string& rest) {
   check(make<T>({.kernel_size = 3, .stride = 2, .padding = 1}), make<T>(3, 2, 1),
         name + "(kernel_size=3, stride=2, padding=1" + rest + ")");
@@ -182,9 +188,9 @@ void check_convolutions_and_pools() {
   check_conv<Conv1d>("Conv1d", "(5,)", "(1,)");
   check_conv<Conv2d>("Conv2d", "(5, 5)", "(1, 1)");
   check_conv<Conv3d>("Conv3d", "(5, 5, 5)", "(1, 1, 1)");
-  check_conv<ConvTranspose1d>("ConvTranspose1d", "(5,)", "(1,)");
-  check_conv<ConvTranspose2d>("ConvTranspose2d", "(5, 5)", "(1, 1)");
-  check_conv<ConvTranspose3d>("ConvTranspose3d", "(5, 5, 5)", "(1, 1, 1)");
+  check_conv_transpose<ConvTranspose1d>("ConvTranspose1d", "(5,)", "(1,)");
+  check_conv_transpose<ConvTranspose2d>("ConvTranspose2d", "(5, 5)", "(1, 1)");
+  check_conv_transpose<ConvTranspose3d>("ConvTranspose3d", "(5, 5, 5)", "(1, 1, 1)");
   const std::string max_rest = ", dilation=1, ceil_mode=False";
   check_pool<MaxPool1d>("MaxPool1d", max_rest);
   check_pool<MaxPool2d>("MaxPool2d", max_rest);
@@ -233,7 +239,8 @@ void check_image_modules() {
 }
 
 void check_sequence_modules() {
-  check(make<RNN>({.input_size = 3, .hidden_size = 4, .num_layers = 2}), make<RNN>(3, 4, 2), "RNN(3, 4, num_layers=2)");
+  check(make<RNN>({.input_size = 3, .hidden_size = 4, .nonlinearity = "relu"}), make<RNN>(3, 4, 1, "relu"),
+        "RNN(3, 4)");
   check(make<LSTM>({.input_size = 3, .hidden_size = 4, .proj_size = 2}), make<LSTM>(3, 4, 1, true, false, 0, false, 2),
         "LSTM(3, 4, proj_size=2)");
   check(make<GRU>({.input_size = 3, .hidden_size = 4}), make<GRU>(3, 4), "GRU(3, 4)");

@@ -5,8 +5,14 @@
 #include <cmath>
 #include <cstdio>
 
+/// Uses the library after everything that it made in main() and that is destroyed at the end of a program.
+struct AtExit {
+  ~AtExit() { std::printf("%g\n", (lucid::ones({3}) + 1).sum().item<double>()); }
+};
+
 int main() {
   using lucid::Tensor;
+  static const AtExit at_exit;
   lucid::manual_seed(0);
   const Tensor x = lucid::linspace(-1.0, 1.0, 64);
   const Tensor y = 3.0 * x + 0.5;

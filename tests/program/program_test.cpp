@@ -45,6 +45,82 @@ bool is_equal(const Tensor& a, const Tensor& b) {
   return a.shape() == b.shape() && a.dtype() == b.dtype() && serialize(a) == serialize(b);
 }
 
+TEST_F(Programs, ExamplesThatDoNotFit) {
+  const ExportedFunction f = [](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {in[0] * 2}; };
+  const Tensor x = randn({5, 4});
+  for (const Tensor& other : {randn({5}), randn({5, 4, 1}), randn({6, 4}), randn({5, 4}, kFloat64)})
+    EXPECT_THROW(export_program(f, {x}, path(), {.examples = {{other}}}), ValueError);
+  EXPECT_THROW(export_program(f, {x}, path(), {.dynamic = {{{1, {"n", 1, 9}}}}, .examples = {{randn({5})}}}),
+               ValueError);
+  EXPECT_THROW(export_program(f, {x}, path(), {.dynamic = {{{1, {"n", 1, 3}}}}}), ValueError);
+  EXPECT_THROW(export_program(f, {x}, path(), {.dynamic = {{{0, {"n", 1, 9}}, {1, {"n", 1, 9}}}}}), ValueError);
+  EXPECT_THROW(export_program(f, {x, x}, path(), {.input_names = {"x", "x"}}), ValueError);
+}
+
+TEST_F(Programs, ATargetThatIsNamedTwice) {
+  const ExportedFunction f = [](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {in[0] * 2}; };
+  export_program(f, {ones({2})}, path(), {.targets = {{"avx2", "avx2"}}});
+  for (const Program& program : both()) EXPECT_TRUE(is_equal(program(ones({2}))[0], ones({2}) * 2));
+}
+
+TEST_F(Programs, StateWithoutElements) {
+  Tensor cache = zeros({0, 4});
+  const ExportedFunction f = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    cache.mul_(2);
+    return {in[0] + cache.sum(0)};
+  };
+  export_program(f, {ones({4})}, path());
+  for (const Program& program : both()) EXPECT_TRUE(is_equal(program(ones({4}))[0], ones({4})));
+}
+
+TEST_F(Programs, AStepThatClearsTheGradientsOfAModule) {
+  nn::Linear linear({3, 1});
+  optim::SGD optimizer(linear.parameters(), {.lr = 0.1});
+  const ExportedFunction step = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    linear.zero_grad();
+    const Tensor loss = linear(in[0]).sum();
+    loss.backward();
+    optimizer.step();
+    return {loss};
+  };
+  step({ones({2, 3})});
+  export_program(step, {ones({2, 3})}, path(), {.gradients = true});
+  for (const Program& program : both()) {
+    const Tensor first = program(ones({2, 3}))[0], second = program(ones({2, 3}))[0];
+    EXPECT_LT(second.item<float>(), first.item<float>());
+  }
+}
+
+TEST_F(Programs, CompiledFunctionsThatUseFilesRunEagerly) {
+  Tensor w = ones({1});
+  const auto store = compile(
+      [&](const Tensor& x) {
+        w.add_(x);
+        save(Tree::Dict{{"w", w}}, path());
+      },
+      {.wait = true});
+  const auto read =
+      compile([&](const Tensor& x) { return x * load(path()).as_named_tensors("w").front().second; }, {.wait = true});
+  const auto copy = compile(
+      [&](const Tensor& x) { return x * deserialize(serialize(Tree::Dict{{"w", w}})).as_named_tensors("w")[0].second; },
+      {.wait = true});
+  const auto exporter = compile(
+      [&](const Tensor& x) {
+        export_program([](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {in[0] * 2}; }, {ones({1})},
+                       path());
+        return x * 2;
+      },
+      {.wait = true});
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    store(ones({1}));
+    EXPECT_TRUE(is_equal(read(ones({1})), w));
+    EXPECT_TRUE(is_equal(copy(ones({1})), w));
+    std::filesystem::remove(path());
+    exporter(ones({1}));
+    EXPECT_TRUE(std::filesystem::remove(path()));
+  }
+}
+
 TEST_F(Programs, AFunctionOfSeveralInputs) {
   const Tensor weight = randn({3, 2});
   const ExportedFunction f = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> {

@@ -11,7 +11,7 @@ namespace lucid {
 /// again.
 template <std::derived_from<nn::Module> M>
 auto compile(nn::Ptr<M> module, const CompileOptions& options = {}) {
-  return compile([module](const Tensor& input) { return (*module)(input); }, options);
+  return compile([module](const Tensor& input) { return module(input); }, options);
 }
 
 }  // namespace lucid

@@ -15,8 +15,9 @@ class Sequential : public Layer<Sequential> {
     (append(modules), ...);
   }
   Sequential& append(Ptr<Module> module);
-  size_t size() const { return child_slots().size(); }
-  Module& operator[](size_t i) const { return *child_slots().at(i).module; }
+  size_t size() const { return child_count(); }
+  /// Throws IndexError if `i` is out of range.
+  Module& operator[](size_t i) const { return child_at(i); }
   Tensor forward(const Tensor& input) override;
   Item forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return false; }
@@ -31,8 +32,9 @@ class ModuleList : public Layer<ModuleList> {
     for (const Ptr<Module>& module : modules) append(module);
   }
   ModuleList& append(Ptr<Module> module);
-  size_t size() const { return child_slots().size(); }
-  Module& operator[](size_t i) const { return *child_slots().at(i).module; }
+  size_t size() const { return child_count(); }
+  /// Throws IndexError if `i` is out of range.
+  Module& operator[](size_t i) const { return child_at(i); }
   bool repeats_in_repr() const override { return true; }
 };
 

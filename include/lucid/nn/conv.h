@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+
 #include "lucid/nn/layer.h"
 
 #pragma GCC visibility push(default)
@@ -18,9 +20,30 @@ struct ConvOptions {
   bool bias = true;
   /// "zeros", "reflect", "replicate" or "circular".
   std::string padding_mode = "zeros";
-  /// For transposed convolutions: extra size on one side of the output.
-  Sizes output_padding = 0;
   std::optional<Dtype> dtype = std::nullopt;
+  /// Only for transposed convolutions; see ConvTransposeOptions.
+  Sizes output_padding = 0;
+};
+
+/// Options of transposed convolutions. A single number applies to all dimensions.
+struct ConvTransposeOptions {
+  int64_t in_channels = 0;
+  int64_t out_channels = 0;
+  Sizes kernel_size = {};
+  Sizes stride = 1;
+  Sizes padding = 0;
+  /// Extra size on one side of the output.
+  Sizes output_padding = 0;
+  int64_t groups = 1;
+  bool bias = true;
+  Sizes dilation = 1;
+  std::string padding_mode = "zeros";
+  std::optional<Dtype> dtype = std::nullopt;
+
+  operator ConvOptions() const {  // NOLINT
+    return {in_channels, out_channels, kernel_size,  stride, Shape(padding), dilation,
+            groups,      bias,         padding_mode, dtype,  output_padding};
+  }
 };
 
 /// Base of all convolutions.
@@ -44,43 +67,43 @@ class ConvBase : public Module {
 };
 
 /// Defines the constructors.
-template <typename Self, int64_t kSpatial, bool kTransposed>
+template <typename Self, typename Options_, int64_t kSpatial>
 class ConvLayer : public Layer<Self, ConvBase> {
  public:
-  using Options = ConvOptions;
-  ConvLayer() : Layer<Self, ConvBase>(kSpatial, kTransposed) {}
+  using Options = Options_;
+  ConvLayer() : Layer<Self, ConvBase>(kSpatial, std::same_as<Options, ConvTransposeOptions>) {}
   explicit ConvLayer(Options options) : ConvLayer() {
     this->options = std::move(options);
     this->build(this->options.dtype);
   }
 };
 
-class Conv1d : public ConvLayer<Conv1d, 1, false> {
+class Conv1d : public ConvLayer<Conv1d, ConvOptions, 1> {
  public:
   static constexpr const char* kName = "Conv1d";
   using ConvLayer::ConvLayer;
 };
-class Conv2d : public ConvLayer<Conv2d, 2, false> {
+class Conv2d : public ConvLayer<Conv2d, ConvOptions, 2> {
  public:
   static constexpr const char* kName = "Conv2d";
   using ConvLayer::ConvLayer;
 };
-class Conv3d : public ConvLayer<Conv3d, 3, false> {
+class Conv3d : public ConvLayer<Conv3d, ConvOptions, 3> {
  public:
   static constexpr const char* kName = "Conv3d";
   using ConvLayer::ConvLayer;
 };
-class ConvTranspose1d : public ConvLayer<ConvTranspose1d, 1, true> {
+class ConvTranspose1d : public ConvLayer<ConvTranspose1d, ConvTransposeOptions, 1> {
  public:
   static constexpr const char* kName = "ConvTranspose1d";
   using ConvLayer::ConvLayer;
 };
-class ConvTranspose2d : public ConvLayer<ConvTranspose2d, 2, true> {
+class ConvTranspose2d : public ConvLayer<ConvTranspose2d, ConvTransposeOptions, 2> {
  public:
   static constexpr const char* kName = "ConvTranspose2d";
   using ConvLayer::ConvLayer;
 };
-class ConvTranspose3d : public ConvLayer<ConvTranspose3d, 3, true> {
+class ConvTranspose3d : public ConvLayer<ConvTranspose3d, ConvTransposeOptions, 3> {
  public:
   static constexpr const char* kName = "ConvTranspose3d";
   using ConvLayer::ConvLayer;

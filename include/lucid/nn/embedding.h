@@ -5,7 +5,7 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Options of Embedding and EmbeddingBag.
+/// Options of Embedding.
 struct EmbeddingOptions {
   int64_t num_embeddings = 0;
   int64_t embedding_dim = 0;
@@ -19,10 +19,6 @@ struct EmbeddingOptions {
   bool scale_grad_by_freq = false;
   /// Has no effect: gradients are dense.
   bool sparse = false;
-  /// For EmbeddingBag: "sum", "mean" or "max".
-  std::string mode = "mean";
-  /// For EmbeddingBag: whether the last offset is the end of the last bag.
-  bool include_last_offset = false;
   std::optional<Dtype> dtype = std::nullopt;
 };
 
@@ -41,11 +37,27 @@ class Embedding : public Layer<Embedding> {
   void reset_parameters() override;
 };
 
+/// Options of EmbeddingBag; for those without a comment, see EmbeddingOptions.
+struct EmbeddingBagOptions {
+  int64_t num_embeddings = 0;
+  int64_t embedding_dim = 0;
+  std::optional<double> max_norm = std::nullopt;
+  double norm_type = 2;
+  bool scale_grad_by_freq = false;
+  /// "sum", "mean" or "max".
+  std::string mode = "mean";
+  bool sparse = false;
+  /// Whether the last offset is the end of the last bag.
+  bool include_last_offset = false;
+  std::optional<int64_t> padding_idx = std::nullopt;
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
 /// Reduces the rows of each bag of integers.
 class EmbeddingBag : public Layer<EmbeddingBag> {
  public:
   static constexpr const char* kName = "EmbeddingBag";
-  using Options = EmbeddingOptions;
+  using Options = EmbeddingBagOptions;
   EmbeddingBag() = default;
   explicit EmbeddingBag(Options given) : options(std::move(given)) { build(options.dtype); }
   Options options;

@@ -90,7 +90,7 @@ class Setting : public Item {
   Setting(std::initializer_list<Item> items) : Item(Tuple(items)) {}  // NOLINT
 };
 
-/// An option that is a list of numbers, for which one number will do: `.kernel_size = 5`, `.kernel_size = {5, 3}`.
+/// An option that is one number or a list of numbers: `.kernel_size = 5`, `.kernel_size = {5, 3}`.
 class Sizes : public Shape {
  public:
   Sizes() = default;

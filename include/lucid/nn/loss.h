@@ -175,8 +175,8 @@ class BCELoss : public OpLayer<BCELoss, WeightedLossOptions, WeightedLoss> {
 /// Options of BCEWithLogitsLoss.
 struct BCEWithLogitsLossOptions {
   Tensor weight = {};
-  Tensor pos_weight = {};
   std::string reduction = "mean";
+  Tensor pos_weight = {};
 
   void fields(auto& visit) { visit("reduction", reduction); }
 };
@@ -233,9 +233,9 @@ class NLLLoss : public OpLayer<NLLLoss, NLLLossOptions, WeightedLoss> {
 };
 /// Options of MultiMarginLoss.
 struct MultiMarginLossOptions {
-  Tensor weight = {};
   int64_t p = 1;
   double margin = 1.0;
+  Tensor weight = {};
   std::string reduction = "mean";
 
   void fields(auto& visit) {

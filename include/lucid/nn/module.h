@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,8 +21,14 @@ class Module;
 class StateDict;
 struct HookEntry;
 
+namespace nn_detail {
+/// Throws RuntimeError.
+[[noreturn]] void throw_null();
+}  // namespace nn_detail
+
 /// A reference-counted pointer to a module, one pointer wide. If Python has an object for the module, that object holds
-/// the count. The last one deletes a module that make() created; a module on the stack, or a member, it leaves alone.
+/// the count. The last Ptr deletes a module that make() created. A Ptr to a module on the stack, or to a member of
+/// another object, does not delete it and must not outlive it.
 template <typename T>
 class Ptr {
  public:
@@ -45,6 +52,14 @@ class Ptr {
   T* get() const { return pointer_; }
   T* operator->() const { return pointer_; }
   T& operator*() const { return *pointer_; }
+  /// Calls the module, with its hooks: `conv(x)`.
+  template <typename... Args>
+    requires std::invocable<T&, Args...>
+  decltype(auto) operator()(Args&&... args) const {
+    if (!pointer_) [[unlikely]]
+      nn_detail::throw_null();
+    return (*pointer_)(std::forward<Args>(args)...);
+  }
   explicit operator bool() const { return pointer_ != nullptr; }
   bool operator==(const Ptr& other) const = default;
 
@@ -165,7 +180,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 ///     class Net : public Module {
 ///      public:
 ///       Net() { hidden_ = register_module("hidden", make<Linear>(4, 2)); }
-///       Tensor forward(const Tensor& x) override { return relu((*hidden_)(x)); }
+///       Tensor forward(const Tensor& x) override { return hidden_(x).relu(); }
 ///
 ///      private:
 ///       Ptr<Linear> hidden_;
@@ -225,6 +240,9 @@ class Module {
   Tensor parameter(std::string_view name) const;
   Tensor buffer(std::string_view name) const;
   Module& child(std::string_view name) const;
+  size_t child_count() const;
+  /// The i-th submodule, in order of registration. Throws IndexError if `i` is out of range.
+  Module& child_at(size_t i) const;
   /// A parameter, buffer or submodule by a path with dots; "" is the module itself.
   Tensor get_parameter(const std::string& path) const;
   Tensor get_buffer(const std::string& path) const;
@@ -255,6 +273,8 @@ class Module {
   void zero_grad(bool set_to_none = true);
   /// Converts floating-point parameters and buffers to a dtype. Parameters stay the same tensors.
   void to(Dtype dtype);
+  /// Moves parameters, gradients and buffers to a device: "cpu" or "gpu". Parameters stay the same tensors.
+  void to(const std::string& device);
   /// Replaces the memory of every parameter and gradient, and every buffer, by the result of a function.
   void transform(const std::function<Tensor(const Tensor&)>& function);
 
@@ -288,8 +308,8 @@ class Module {
   uint64_t version() const { return version_; }
   /// The same, except that changes between training and evaluation do not count.
   uint64_t structure_version() const { return version_ - mode_changes_; }
-  /// Increments the version of this module and of every module above it. Call it after changing what forward() reads
-  /// and the library does not know of.
+  /// Increments the version of this module and of every module above it. Call it after changing anything that forward()
+  /// reads and that the library does not know.
   void changed() { changed(/*mode_only=*/false); }
 
   // For the library itself.

@@ -11,16 +11,16 @@ struct MaxPoolOptions {
   Setting stride = kNone;
   Setting padding = 0;
   Setting dilation = 1;
-  bool ceil_mode = false;
   bool return_indices = false;
+  bool ceil_mode = false;
 
   void fields(auto& visit) {
     visit("kernel_size", kernel_size);
     visit("stride", stride);
     visit("padding", padding);
     visit("dilation", dilation);
-    visit("ceil_mode", ceil_mode);
     visit("return_indices", return_indices);
+    visit("ceil_mode", ceil_mode);
   }
 };
 
@@ -71,7 +71,7 @@ struct AdaptivePoolOptions {
   }
 };
 
-/// Pools with windows chosen so that the result has the setting output_size. None for a dimension keeps its size.
+/// Pools with windows chosen so that the result has the size output_size. None keeps the size of a dimension.
 class AdaptivePool : public OpModule {
  public:
   using OpModule::OpModule;

@@ -5,7 +5,7 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Options of RNN, LSTM and GRU.
+/// Options of LSTM and GRU.
 struct RecurrentOptions {
   int64_t input_size = 0;
   int64_t hidden_size = 0;
@@ -18,9 +18,27 @@ struct RecurrentOptions {
   bool bidirectional = false;
   /// For LSTM: the size that hidden states are projected to; 0 for no projection.
   int64_t proj_size = 0;
-  /// For RNN: "tanh" or "relu".
-  std::string nonlinearity = "tanh";
   std::optional<Dtype> dtype = std::nullopt;
+  /// Only for RNN; see RNNOptions.
+  std::string nonlinearity = "tanh";
+};
+
+/// Options of RNN; for those without a comment, see RecurrentOptions.
+struct RNNOptions {
+  int64_t input_size = 0;
+  int64_t hidden_size = 0;
+  int64_t num_layers = 1;
+  /// "tanh" or "relu".
+  std::string nonlinearity = "tanh";
+  bool bias = true;
+  bool batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+  std::optional<Dtype> dtype = std::nullopt;
+
+  operator RecurrentOptions() const {  // NOLINT
+    return {input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, dtype, nonlinearity};
+  }
 };
 
 /// The state of one layer in one direction: (h) or, for LSTM, (h, c).
@@ -74,6 +92,7 @@ class Recurrent : public Module {
 class RNN : public Layer<RNN, Recurrent> {
  public:
   static constexpr const char* kName = "RNN";
+  using Options = RNNOptions;
   RNN() = default;
   explicit RNN(Options given) {
     options = std::move(given);

@@ -6,13 +6,10 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Options of transformers and their layers.
-struct TransformerOptions {
-  int64_t d_model = 512;
-  int64_t nhead = 8;
-  /// For Transformer: the numbers of layers.
-  int64_t num_encoder_layers = 6;
-  int64_t num_decoder_layers = 6;
+/// Options of TransformerEncoderLayer and TransformerDecoderLayer.
+struct TransformerLayerOptions {
+  int64_t d_model = 0;
+  int64_t nhead = 1;
   int64_t dim_feedforward = 2048;
   double dropout = 0.1;
   /// "relu", "gelu", or a function of another language. A submodule named "activation" takes precedence.
@@ -25,10 +22,30 @@ struct TransformerOptions {
   std::optional<Dtype> dtype = std::nullopt;
 };
 
+/// Options of Transformer; for those without a comment, see TransformerLayerOptions.
+struct TransformerOptions {
+  int64_t d_model = 512;
+  int64_t nhead = 8;
+  int64_t num_encoder_layers = 6;
+  int64_t num_decoder_layers = 6;
+  int64_t dim_feedforward = 2048;
+  double dropout = 0.1;
+  Item activation = "relu";
+  double layer_norm_eps = 1e-5;
+  bool batch_first = false;
+  bool norm_first = false;
+  bool bias = true;
+  std::optional<Dtype> dtype = std::nullopt;
+
+  TransformerLayerOptions of_layer() const {
+    return {d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, dtype};
+  }
+};
+
 /// Base of the encoder and decoder layers.
 class TransformerLayer : public Module {
  public:
-  using Options = TransformerOptions;
+  using Options = TransformerLayerOptions;
   Options options;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;

@@ -5,14 +5,16 @@ from __future__ import annotations
 import gc
 import math
 import operator
+import os
 import signal
 import sys
 import types
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from .. import _core
+from ._code import LIBRARIES, OWN
 from ._marks import Bounds, marked_dims
 from ._numbers import NumberTrace, TracedNumber, Varying
 
@@ -46,6 +48,26 @@ def _replacements(varying: Varying, trace: NumberTrace) -> list[tuple[tuple[Any,
             if entries.get(name) is _MATHS[name]:
                 found.append(((0, entries, name, 0), _MATHS[name], _traced(_MATHS[name], trace)))
     return found
+
+
+class RaiseWatch:
+    """A trace function that notes what code raises, and what code runs. C code that wants an int or a float raises for
+    a traced one, and the function may handle that."""
+
+    def __init__(self) -> None:
+        # Each exception and the line of each function that it passed through.
+        self.raised: list[str] = []
+        # The code of users that ran.
+        self.codes: set[CodeType] = set()
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> RaiseWatch:
+        frame.f_trace_lines = False
+        code = frame.f_code
+        if event == "call" and not code.co_filename.startswith((OWN, *LIBRARIES)):
+            self.codes.add(code)
+        if event == "exception" and not issubclass(argument[0], StopIteration | GeneratorExit):
+            self.raised.append(f"{argument[0].__name__} at {os.path.basename(code.co_filename)}:{frame.f_lineno}")
+        return self
 
 
 class SecondRun(NamedTuple):
@@ -97,16 +119,7 @@ def run_again(
     positional = values[: len(args)]
     named = dict(zip(kwargs, values[len(args) :]))
     del values
-    raised = False
-
-    def note_exception(frame: FrameType, event: str, argument: Any) -> Any:
-        # C code that wants an int or a float raises, and the function may handle that.
-        nonlocal raised
-        frame.f_trace_lines = False
-        if event == "exception" and not issubclass(argument[0], StopIteration | GeneratorExit):
-            raised = True
-        return note_exception
-
+    watch = RaiseWatch()
     replacements = _replacements(varying, trace)
     before = [(place, old) for place, old, _ in replacements]
     collects = gc.isenabled()
@@ -114,7 +127,7 @@ def run_again(
         # Destructors that the collector calls would see traced numbers.
         gc.disable()
         _core.replace_in([(place, new) for place, _, new in replacements])
-        sys.settrace(note_exception)
+        sys.settrace(watch)
         tracing.start()
         result = function(*positional, **named)
     except Exception:
@@ -123,7 +136,7 @@ def run_again(
         _core.end_second_run(before, collects)
         trace.close()
         tracing.stop()
-    if raised or trace.failed:
+    if watch.raised or trace.failed:
         return None
     return SecondRun(trace, tracing, tensors, result)
 

@@ -14,12 +14,15 @@ from ..nn import Module, Parameter
 from ._builder import Builder
 from ._call import Call, Value
 from ._dtypes import NUMBERS, numbers_proto, to_proto
+from ._dynamic import SizeCheck
+from ._load import load
 from ._not_exported import reason_of
 from ._package import BUFFERS, DEFAULT_OPSET, DOMAIN, MAX_MESSAGE, NEWEST_OPSET, OLDEST_OPSET, onnx_package
 from ._record import Kind, Recorded, Step, Use, record
 from ._sizes import Size
 from ._tables import DIRECT, FUNCTIONS
 
+_clone, _contiguous = _core.ops["clone"], _core.ops["contiguous"]
 _PARAMETERS = {entry["name"]: entry["parameters"] for entry in _core.op_table()}
 
 
@@ -38,7 +41,7 @@ def export(
     The call is recorded as `lucid.compile` records it: what can be compiled can be exported, if ONNX has the ops.
     Tensors among `args` become inputs; other arguments keep their values. Parameters and buffers become initializers
     with their names in the module. The call must not draw random numbers or change tensors that exist before it, so
-    modules are exported in evaluation mode.
+    modules are exported in evaluation mode. The export leaves tensors as they were.
 
     Args:
         function: A module or a function. If it is compiled, the original is recorded.
@@ -46,7 +49,9 @@ def export(
         path: The file to write. None writes no file.
         input_names: A name for each tensor among the arguments. The default is the name of the parameter.
         output_names: A name for each tensor of the result. The default is "output", or "output_0", "output_1", ...
-        dynamic: Dimensions whose sizes may vary, with a name for each size: `{"x": {0: "batch"}}`.
+        dynamic: Dimensions whose sizes may vary, from 1 on, with a name for each size: `{"x": {0: "batch"}}`. The
+            example must have at least 2 there. ValueError if the call does something else for other sizes; to find
+            out, it is called several times.
         opset: The version of ONNX's operator set, from 13 to 23.
 
     Raises NotImplementedError for an op that ONNX cannot express; the message has the op and the user's line.
@@ -61,13 +66,20 @@ def export(
     onnx = onnx_package()
     if not isinstance(opset, int) or not OLDEST_OPSET <= opset <= NEWEST_OPSET:
         raise ValueError(f"lucid.onnx.export: opset must be from {OLDEST_OPSET} to {NEWEST_OPSET}, got {opset!r}")
-    values = (args,) if isinstance(args, _core.Tensor) else tuple(args)
+    if _core.is_tracing():
+        raise RuntimeError("lucid.onnx.export cannot be called by a function that is being recorded")
+    values = [args] if isinstance(args, _core.Tensor) else list(args)
     target = original(function, "lucid.onnx.export")
     inputs = _input_names(target, values, input_names)
-    varying, size_names = _varying(inputs, [arg for arg in values if isinstance(arg, _core.Tensor)], dynamic or {})
-    recorded = record(target, values, varying)
-    exporter = _Exporter(recorded, inputs, size_names, opset)
+    names = _varying(inputs, [arg for arg in values if isinstance(arg, _core.Tensor)], dynamic or {})
+    # Copies, so that each input has memory of its own, which the call may change.
+    copies = [_clone(_contiguous(arg)).detach() if isinstance(arg, _core.Tensor) else arg for arg in values]
+    check = SizeCheck(target, copies, inputs, names) if names else None
+    recorded = record(target, copies, check)
+    exporter = _Exporter(recorded, inputs, names, opset)
     proto = exporter.model(_captured_names(target, recorded.captured, inputs), output_names)
+    if check is not None:
+        check.check(recorded.conditions, load(proto))
     if path is not None:
         _write(onnx, proto, os.fspath(path))
     return proto
@@ -84,10 +96,9 @@ def _input_names(target: Any, args: Sequence[Any], names: Sequence[str] | None) 
 
 def _varying(
     names: list[str], tensors: list[_core.Tensor], dynamic: Mapping[str, Mapping[int, str]]
-) -> tuple[dict[int, list[int]], dict[tuple[int, int], str]]:
+) -> dict[int, dict[int, str]]:
     """The dimensions that vary for each tensor, and the names of their sizes."""
-    varying: dict[int, list[int]] = {}
-    found: dict[tuple[int, int], str] = {}
+    found: dict[int, dict[int, str]] = {}
     for name, dims in dynamic.items():
         if name not in names:
             raise ValueError(f"lucid.onnx.export: dynamic names {name!r}, but the inputs are {names}")
@@ -98,9 +109,8 @@ def _varying(
                 raise IndexError(f"lucid.onnx.export: dynamic has dimension {dim!r} of {name!r}, which has {rank}")
             if not isinstance(size, str) or not size:
                 raise TypeError(f"lucid.onnx.export: dynamic[{name!r}][{dim}] must be the name of a size, got {size!r}")
-            varying.setdefault(position, []).append(dim % rank)
-            found[position, dim % rank] = size
-    return varying, found
+            found.setdefault(position, {})[dim % rank] = size
+    return found
 
 
 def _captured_names(target: Any, captured: dict[int, _core.Tensor], taken: list[str]) -> dict[int, tuple[str, bool]]:
@@ -144,7 +154,7 @@ class _Exporter:
     """Converts a recorded call."""
 
     def __init__(
-        self, recorded: Recorded, inputs: list[str], size_names: dict[tuple[int, int], str], opset: int
+        self, recorded: Recorded, inputs: list[str], size_names: dict[int, dict[int, str]], opset: int
     ) -> None:
         self._helper = onnx_package().helper
         self._recorded = recorded
@@ -152,7 +162,7 @@ class _Exporter:
         self._opset = opset
         self._names = dict(zip(recorded.inputs, inputs))
         sizes = {symbol: (inputs[argument], dim) for symbol, (argument, dim) in recorded.symbols.items()}
-        self._size_names = {symbol: size_names[place] for symbol, place in recorded.symbols.items()}
+        self._size_names = {symbol: size_names[argument][dim] for symbol, (argument, dim) in recorded.symbols.items()}
         self._builder = Builder(opset, sizes)
         self._functions: dict[bytes, Any] = {}
         self._initializers: list[Any] = []

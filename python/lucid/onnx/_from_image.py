@@ -10,9 +10,11 @@ import numpy as np
 from .. import _core, _effects
 from ._dtypes import FLOATS
 from ._node import Node, array, axes_of, ints, ops, option, runs, tensor
-from ._resize import weights_of
+from ._resize import places_of, weights_of
 
 _effects.pure_module()
+
+_MAX_SIZE = 2**31 - 1
 
 
 @runs("GridSample")
@@ -37,7 +39,9 @@ def _target(node: Node, x: Any, scales: Any, sizes: Any) -> tuple[list[int], lis
         given = ints(node, sizes, "sizes")
         if len(given) != len(axes):
             node.fail("sizes must have one number for each axis")
-        wanted = [given[i] / x.shape[axis] for i, axis in enumerate(axes)]
+        if any(size != 0 and x.shape[axis] == 0 for size, axis in zip(given, axes)):
+            node.fail(f"the operand has the shape {list(x.shape)}, of which no elements can be repeated")
+        wanted = [size / x.shape[axis] if x.shape[axis] else 1.0 for size, axis in zip(given, axes)]
         policy = option(node, "keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
         if policy != "stretch":
             ratio = min(wanted) if policy == "not_larger" else max(wanted)
@@ -49,6 +53,8 @@ def _target(node: Node, x: Any, scales: Any, sizes: Any) -> tuple[list[int], lis
     given_scales = [float(each) for each in array(node, scales, "scales").reshape(-1)]
     if len(given_scales) != len(axes):
         node.fail("scales must have one number for each axis")
+    if not all(0 < scale < math.inf for scale in given_scales):
+        node.fail(f"scales must be positive and finite, got {given_scales}")
     for ratio, axis in zip(given_scales, axes):
         new[axis], ratios[axis] = math.floor(x.shape[axis] * ratio), ratio
     return new, ratios
@@ -61,7 +67,7 @@ def _resize(node: Node, x: Any, roi: Any = None, scales: Any = None, sizes: Any 
     where = node.get("coordinate_transformation_mode", "half_pixel")
     has_sizes = sizes is not None and array(node, sizes, "sizes").size > 0
     new, ratios = _target(node, x, scales, sizes)
-    if min(new) < 0:
+    if min(new, default=0) < 0 or max(new, default=0) > _MAX_SIZE:
         node.fail(f"the result would have the shape {new}")
     lucid_mode = _lucid_mode(node, x, mode, where, new)
     if lucid_mode is not None:
@@ -73,7 +79,7 @@ def _resize(node: Node, x: Any, roi: Any = None, scales: Any = None, sizes: Any 
             return ops["interpolate"](x, None, ratios[2], lucid_mode, corners)
         if has_sizes or all(float(size) * ratio == n for size, ratio, n in zip(x.shape, ratios, new)):
             return ops["interpolate"](x, new[2:], None, lucid_mode, corners)
-    return _resize_by_weights(node, x, mode, where, new, ratios, roi)
+    return _resize_by_dimension(node, x, mode, where, new, ratios, roi)
 
 
 def _scaled(x: Any, ratio: float) -> list[int]:
@@ -98,8 +104,10 @@ def _lucid_mode(node: Node, x: Any, mode: str, where: str, new: list[int]) -> st
     return "bicubic" if x.ndim == 4 and node.get("cubic_coeff_a", -0.75) == -0.75 else None
 
 
-def _resize_by_weights(node: Node, x: Any, mode: str, where: str, new: list[int], ratios: list[float], roi: Any) -> Any:
-    """Resizes one dimension after another, by products with matrices of weights."""
+def _resize_by_dimension(
+    node: Node, x: Any, mode: str, where: str, new: list[int], ratios: list[float], roi: Any
+) -> Any:
+    """Resizes one dimension after another: selects the nearest elements, or multiplies with matrices of weights."""
     region = None
     if where == "tf_crop_and_resize":
         region = [float(each) for each in array(node, roi, "roi").reshape(-1)]
@@ -111,19 +119,24 @@ def _resize_by_weights(node: Node, x: Any, mode: str, where: str, new: list[int]
             for part in (0, 1)
             for dim in range(x.ndim)
         ]
-    dtype = x.dtype
-    found = x if dtype in FLOATS else x.to(_core.float64)
+    dtype, is_nearest = x.dtype, mode == "nearest"
+    found = x if is_nearest or dtype in FLOATS else x.to(_core.float64)
     outside = np.zeros([1] * x.ndim, bool)
     for dim in range(x.ndim):
         bounds = None if region is None else (region[dim], region[dim + x.ndim])
         if new[dim] == x.shape[dim] and ratios[dim] == 1 and bounds in (None, (0.0, 1.0)):
             continue
-        weights, beyond = weights_of(node, int(x.shape[dim]), new[dim], ratios[dim], mode, where, bounds)
-        matrix = tensor(weights).to(found.dtype)
-        moved = ops["transpose"](found, dim, x.ndim - 1)
-        found = ops["transpose"](ops["matmul"](moved, ops["permute"](matrix, [1, 0])), dim, x.ndim - 1)
+        old, size, ratio = int(x.shape[dim]), new[dim], ratios[dim]
+        if is_nearest:
+            places, beyond = places_of(node, old, size, ratio, where, bounds)
+            found = ops["index_select"](found, dim, tensor(places))
+        else:
+            weights, beyond = weights_of(node, old, size, ratio, mode, where, bounds)
+            matrix = tensor(weights).to(found.dtype)
+            moved = ops["transpose"](found, dim, x.ndim - 1)
+            found = ops["transpose"](ops["matmul"](moved, ops["permute"](matrix, [1, 0])), dim, x.ndim - 1)
         outside = outside | beyond.reshape([-1 if d == dim else 1 for d in range(x.ndim)])
     if outside.any():
         fill = node.get("extrapolation_value", 0.0)
-        found = ops["where"](tensor(outside), fill, found)
-    return found if dtype in FLOATS else ops["round"](found).to(dtype)
+        found = ops["where"](tensor(outside), fill if found.dtype in FLOATS else int(fill), found)
+    return found if found.dtype is dtype else ops["round"](found).to(dtype)

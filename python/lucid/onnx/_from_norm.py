@@ -223,6 +223,8 @@ def _rotary(node: Node, x: Any, cos: Any, sin: Any, positions: Any = None) -> An
         x = ops["permute"](x, [0, 2, 1, 3])
     size = x.shape[3]
     turned = node.get("rotary_embedding_dim", 0) or size
+    if turned % 2 or not 0 <= turned <= size:
+        node.fail(f"rotary_embedding_dim is {turned}, which must be even and at most {size}")
     rest = ops["narrow"](x, 3, turned, size - turned) if turned < size else None
     part = ops["narrow"](x, 3, 0, turned)
     half = turned // 2

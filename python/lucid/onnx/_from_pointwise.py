@@ -38,7 +38,6 @@ _UNARY = {
     "Relu": "relu",
     "Round": "round",
     "Sigmoid": "sigmoid",
-    "Sign": "sign",
     "Sin": "sin",
     "Sinh": "sinh",
     "Softplus": "softplus",
@@ -52,6 +51,14 @@ _UNARY = {
 @runs(*_UNARY)
 def _unary(node: Node, x: Any) -> Any:
     return ops[_UNARY[node.op]](tensor(x))
+
+
+@runs("Sign")
+def _sign(node: Node, x: Any) -> Any:
+    x = tensor(x)
+    found = ops["sign"](x)
+    # Lucid's sign of a NaN is 0.
+    return ops["where"](ops["isnan"](x), x, found) if x.dtype in FLOATS else found
 
 
 _BINARY = {

@@ -11,6 +11,8 @@ from ._node import Node, created, ints, ops, option, runs, tensor
 
 _effects.pure_module()
 
+_MAX_ELEMENTS = 2**62
+
 
 def _spread(node: Node, name: str, count: int, default: int) -> list[int]:
     values = node.get(name)
@@ -90,7 +92,7 @@ def _conv_transpose(node: Node, x: Any, weight: Any, bias: Any = None) -> Any:
         large = [max(0, total) - half for total, half in zip(totals, small)]
         # What the windows do not reach is added at the end.
         extra = [extra[i] + max(0, -totals[i]) for i in range(count)]
-        pads = [*large, *small] if mode != "SAME_UPPER" and wanted is None else [*small, *large]
+        pads = [*small, *large] if mode == "SAME_UPPER" else [*large, *small]
     bias = None if bias is None else tensor(bias)
     low, high = pads[:count], pads[count:]
     op, group = ops[f"conv_transpose{count}d"], node.get("group", 1)
@@ -227,13 +229,19 @@ def _max_unpool(node: Node, x: Any, places: Any, shape: Any = None) -> Any:
     count = len(kernel)
     strides = _spread(node, "strides", count, 1)
     pads = list(node.get("pads", [0] * (2 * count)))
+    if x.ndim != count + 2 or len(pads) != 2 * count or min(strides) < 1:
+        node.fail(f"kernel_shape {kernel}, strides {strides} and pads {pads} do not fit {x.ndim} dimensions")
     sizes = [(x.shape[2 + i] - 1) * strides[i] - pads[i] - pads[i + count] + kernel[i] for i in range(count)]
     own = [*x.shape[:2], *sizes]
+    if min(own) < 0 or math.prod(own) > _MAX_ELEMENTS:
+        node.fail(f"the result would have the shape {own}")
     flat = created("zeros", [math.prod(own)], dtype=x.dtype)
     found = ops["scatter_set"](flat, 0, places.reshape(-1), x.reshape(-1)).reshape(own)
     if shape is None:
         return found
     wanted = ints(node, shape, "output_shape")
+    if len(wanted) != x.ndim:
+        node.fail(f"output_shape is {wanted}, but the operand has {x.ndim} dimensions")
     pad = [size for i in reversed(range(count)) for size in (0, wanted[2 + i] - sizes[i])]
     return ops["constant_pad"](found, pad)
 

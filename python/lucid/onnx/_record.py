@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from .. import _core
 from ..autograd import no_grad
 from ..compiler import Pass, TracingContext
-from ..compiler._results import CannotRebuild, flatten_result
-from ._sizes import arguments_of, lines_of, size_of
-
-_stack: Any = _core.ops["stack"]
+from ._conditions import Condition
+from ._dynamic import SizeCheck, probed, tensors_of
+from ._sizes import Size, arguments_of, lines_of, size_of
 
 
 class Kind(NamedTuple):
@@ -48,6 +47,8 @@ class Recorded(NamedTuple):
     outputs: list[int]
     # The argument and the dimension whose size each symbol is.
     symbols: dict[str, tuple[int, int]]
+    # What must hold for the sizes that vary.
+    conditions: Sequence[Condition] = ()
 
 
 class _Copy(Pass):
@@ -70,11 +71,6 @@ def _fail(reason: str) -> Exception:
     return ValueError(f"lucid.onnx.export: the call cannot be recorded: it {reason}")
 
 
-def _probed(tensors: Sequence[_core.Tensor]) -> list[_core.Tensor]:
-    """New tensors whose nodes in a graph have the values of these tensors as operands."""
-    return [_stack([tensor]) for tensor in tensors]
-
-
 def _graph(program: _core.Program | None, obstacle: str | None, constants: int = 0) -> _core.IRGraph:
     copy = _Copy(constants)
     if program is not None:
@@ -84,37 +80,27 @@ def _graph(program: _core.Program | None, obstacle: str | None, constants: int =
     return copy.graph
 
 
-def _tensors(result: Any) -> list[_core.Tensor]:
-    try:
-        return flatten_result(result)[0]
-    except CannotRebuild as error:
-        raise TypeError(f"lucid.onnx.export: {error}; return tensors, or tensors in lists, tuples and dicts") from None
-
-
-def record(function: Callable[..., Any], args: Sequence[Any], varying: dict[int, list[int]]) -> Recorded:
-    """Records a call. `varying` has the dimensions that vary, for the position of each tensor among the tensors."""
-    given: list[_core.Tensor] = []
-    args = list(args)
-    for position, arg in enumerate(args):
-        if isinstance(arg, _core.Tensor):
-            # A tensor that is passed twice would be one input.
-            is_known = any(arg is each for each in given)
-            args[position] = _core.ops["clone"](arg) if is_known else arg
-            given.append(args[position])
-    if _core.is_tracing():
-        raise RuntimeError("lucid.onnx.export cannot be called by a function that is being recorded")
+def record(function: Callable[..., Any], args: Sequence[Any], check: SizeCheck | None) -> Recorded:
+    """Records a call, with sizes that vary if there is a check of them."""
+    given = [arg for arg in args if isinstance(arg, _core.Tensor)]
     with TracingContext() as context, no_grad():
-        results = _tensors(function(*args))
         tracing = context._recorded()
-        if tracing.obstacle:
-            raise _fail(tracing.obstacle)
-        captured = [tensor for tensor in tracing.met if all(tensor is not each for each in given)]
-        outputs = _probed([*results, *given, *captured])
-        first = _graph(*_core.record_trace(tracing, [*given, *captured], outputs, [], "model"))
-        kinds = [first.values[number] for number in first.constant_ids]
-        outputs += _probed([_core.ops["zeros"](kind.shape, dtype=kind.dtype).to(kind.device) for kind in kinds])
+        tracing.keep_contents()
+        try:
+            results = tensors_of(function(*args))
+            if tracing.obstacle:
+                raise _fail(tracing.obstacle)
+            captured = [tensor for tensor in tracing.met if all(tensor is not each for each in given)]
+            outputs = probed([*results, *given, *captured])
+            first = _graph(*_core.record_trace(tracing, [*given, *captured], outputs, [], "model"))
+            kinds = [first.values[number] for number in first.constant_ids]
+            outputs += probed([_core.ops["zeros"](kind.shape, dtype=kind.dtype).to(kind.device) for kind in kinds])
+        finally:
+            tracing.stop()
+            tracing.restore_contents()
     _reject_effects(first)
     values: list[_core.Tensor] = []
+    plain = first
     if kinds:
         program, obstacle = _core.record_trace(tracing, [*given, *captured], outputs, [], "model")
         first = _graph(program, obstacle, len(kinds))
@@ -122,40 +108,43 @@ def record(function: Callable[..., Any], args: Sequence[Any], varying: dict[int,
         if ran is None:
             raise _fail("changed while it was recorded")
         values = [value[0] for value in ran[-len(kinds) :]]
-    graph = _with_sizes(function, args, given, captured, varying) if varying else first
-    return _described(graph, len(results), given, captured, values)
+    if check is None:
+        return _described(first, len(results), given, captured, values)
+    run = check.recorded(captured)
+    program, obstacle = run.tracing.record(run.arguments, run.outputs, [], "model")
+    graph = _graph(program, obstacle)
+    assert program is not None
+    found = _described(graph, len(run.outputs) - len(given) - len(captured), given, captured, values)
+    if _text(found) != _text(_described(plain, len(results), given, captured, values)):
+        raise ValueError(
+            "lucid.onnx.export: the call does something else with sizes that vary: it may ask for the class of a size; "
+            "leave out `dynamic`"
+        )
+    return found._replace(conditions=check.conditions(program, run))
 
 
-def _with_sizes(
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    given: list[_core.Tensor],
-    captured: list[_core.Tensor],
-    varying: dict[int, list[int]],
-) -> _core.IRGraph:
-    """Records the call a second time, with sizes that may vary."""
-    tracing = _core.SecondTracing()
-    traced = list(given)
-    for position, dims in varying.items():
-        traced[position] = tracing.trace_sizes(given[position], position, [(dim, None, None) for dim in dims])
-    replaced = iter(traced)
-    values = [next(replaced) if isinstance(arg, _core.Tensor) else arg for arg in args]
-    tracing.start()
-    try:
-        with no_grad():
-            results = _tensors(function(*values))
-            outputs = _probed([*results, *traced, *captured])
-    finally:
-        tracing.stop()
-    for position, dim, is_fixed in tracing.sizes:
-        if is_fixed:
-            raise ValueError(
-                f"lucid.onnx.export: the call uses the size of dimension {dim} of input {position} as a plain number, "
-                "so that size cannot be dynamic"
-            )
-    if tracing.caught_error:
-        raise ValueError("lucid.onnx.export: the call catches an error, which may be another one for other sizes")
-    return _graph(*tracing.record([*traced, *captured], outputs, [], "model"))
+def _text(recorded: Recorded) -> list[str]:
+    """What a recording does with the sizes of the example, as text that two recordings have in common."""
+    numbers = {number: f"input {position}" for position, number in enumerate(recorded.inputs)}
+    numbers |= {number: f"captured {id(tensor)}" for number, tensor in recorded.captured.items()}
+    numbers |= {number: f"constant {position}" for position, number in enumerate(recorded.constants)}
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Use):
+            return numbers[value.number]
+        if isinstance(value, list | tuple):
+            return [plain(each) for each in value]
+        return value.value if isinstance(value, Size) else value
+
+    lines = []
+    for step in recorded.steps:
+        operands = plain(step.operands)
+        for number in step.results:
+            numbers[number] = f"value {len(numbers)}"
+        attributes = {name: plain(value) for name, value in step.attributes.items()}
+        kinds = [(recorded.kinds[number].dtype, plain(recorded.kinds[number].shape)) for number in step.results]
+        lines.append(f"{step.op} {operands} {attributes} {kinds} {step.source}")
+    return [*lines, str([numbers[number] for number in recorded.outputs])]
 
 
 def _reject_effects(graph: _core.IRGraph) -> None:

@@ -1,4 +1,4 @@
-"""Weights of ONNX's Resize along one dimension, for the modes that `lucid.interpolate` does not have."""
+"""Positions and weights of ONNX's Resize along one dimension, where `lucid.interpolate` has no such mode."""
 
 from __future__ import annotations
 
@@ -58,8 +58,6 @@ def _nearest(node: Node, x: float) -> int:
 
 def _taps(node: Node, mode: str, x: float, ratio: float) -> list[tuple[int, float]]:
     """The positions that take part, with their weights."""
-    if mode == "nearest":
-        return [(_nearest(node, x), 1.0)]
     # With antialiasing, the filter grows when the result is smaller.
     stretch = min(ratio, 1.0) if node.get("antialias", 0) else 1.0
     reach = (1 if mode == "linear" else 2) / stretch
@@ -80,6 +78,19 @@ def _cubic(d: float, a: float) -> float:
     return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a if d < 2 else 0.0
 
 
+def places_of(node: Node, old: int, new: int, ratio: float, where: str, bounds: tuple[float, float] | None) -> Any:
+    """The nearest positions in the operand, and which elements of the result are outside the operand."""
+    if new > _MAX_WEIGHTS:
+        node.unsupported(f"resizing {old} elements to {new}")
+    exact = [_coordinate(node, place, old, new, ratio, where, bounds) for place in range(new)]
+    places = [min(max(_nearest(node, x), 0), old - 1) for x in exact]
+    return np.asarray(places, np.int64), np.asarray([_is_outside(x, old, where) for x in exact], bool)
+
+
+def _is_outside(x: float, old: int, where: str) -> bool:
+    return where == "tf_crop_and_resize" and not 0 <= x <= old - 1
+
+
 def weights_of(
     node: Node, old: int, new: int, ratio: float, mode: str, where: str, bounds: tuple[float, float] | None
 ) -> tuple[Any, Any]:
@@ -90,7 +101,7 @@ def weights_of(
     outside = np.zeros(new, bool)
     for place in range(new):
         x = _coordinate(node, place, old, new, ratio, where, bounds)
-        outside[place] = where == "tf_crop_and_resize" and not 0 <= x <= old - 1
+        outside[place] = _is_outside(x, old, where)
         taps = _taps(node, mode, x, ratio)
         if node.get("exclude_outside", 0):
             taps = [(i, weight) for i, weight in taps if 0 <= i < old]

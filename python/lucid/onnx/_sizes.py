@@ -25,6 +25,12 @@ class Size:
         """The symbol that it is, if it is not computed from others."""
         return self.text if re.fullmatch(r"s\d+", self.text) else None
 
+    def __int__(self) -> int:
+        raise NotImplementedError("a size that varies")
+
+    def __float__(self) -> float:
+        raise NotImplementedError("a size that varies")
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Size) and other.text == self.text
 

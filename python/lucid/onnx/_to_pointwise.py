@@ -18,7 +18,6 @@ def computing(dtype: _core.dtype) -> _core.dtype:
 
 _UNARY = {
     "abs": "Abs",
-    "sign": "Sign",
     "exp": "Exp",
     "log": "Log",
     "sqrt": "Sqrt",
@@ -51,6 +50,22 @@ def _unary(c: Call) -> str:
     # The functions of integers are floats.
     dtype = computing(c.dtype)
     return c.done(c.b(_UNARY[c.op], c.x(0, dtype)), dtype)
+
+
+@direct("sign")
+def _sign(c: Call) -> str | None:
+    if is_float(c.dtype):
+        return None
+    dtype = computing(c.dtype)
+    return c.done(c.b("Sign", c.x(0, dtype)), dtype)
+
+
+@function("sign")
+def _sign_of_floats(c: Call) -> str:
+    """The sign of a NaN is 0."""
+    dtype = _core.float32 if c.dtype in HALVES else c.dtype
+    x = c.x(0, dtype)
+    return c.done(c.b("Where", c.b("IsNaN", x), c.scalar(0, dtype), c.b("Sign", x)), dtype)
 
 
 @direct("neg")

@@ -1,0 +1,405 @@
+"""Records calls with sizes that vary, and checks for which sizes the recordings hold.
+
+A recording with traced sizes holds for the sizes that meet its conditions, from 2 on. Other sizes are explained one by
+one: the call fails for them, or the file gives the same results.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import pathlib
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from ..autograd import no_grad
+from ..compiler import TracingContext
+from ..compiler._numbers import Varying, VaryingTensor
+from ..compiler._results import CannotRebuild, flatten_result
+from ..compiler._second_run import run_again
+from ._conditions import SMALLEST, Condition
+from ._dtypes import FLOATS
+
+_stack, _arange, _index_select = _core.ops["stack"], _core.ops["arange"], _core.ops["index_select"]
+
+# How many combinations of sizes are tried at most, unless there are more sizes that must be.
+_MAX_POINTS = 64
+# How many elements an argument may have that is made for other sizes.
+_MAX_ELEMENTS = 2**26
+_LARGEST = 2**31 - 1
+# Sizes for which a call may fail because they are too large.
+_GUARDED = [*range(SMALLEST, 2**12), *(2**power for power in range(12, 27))]
+
+# For the position of a tensor among the tensors of the call: the names of the dimensions that vary.
+Names = Mapping[int, Mapping[int, str]]
+Sizes = dict[str, int]
+
+
+def tensors_of(result: Any) -> list[_core.Tensor]:
+    """The tensors that a call returns."""
+    try:
+        tensors = flatten_result(result)[0]
+    except CannotRebuild as error:
+        raise TypeError(f"lucid.onnx.export: {error}; return tensors, or tensors in lists, tuples and dicts") from None
+    if not tensors:
+        raise TypeError(
+            f"lucid.onnx.export: the call returns no tensor, but an object of class {type(result).__name__}; return "
+            "tensors, or tensors in lists, tuples and dicts"
+        )
+    return tensors
+
+
+def probed(tensors: Sequence[_core.Tensor]) -> list[_core.Tensor]:
+    """New tensors whose nodes in a graph have the values of these tensors as operands."""
+    return [_stack([tensor]) for tensor in tensors]
+
+
+class Plain(NamedTuple):
+    """What a call with plain sizes did."""
+
+    results: list[_core.Tensor]
+    error: Exception | None
+    # The tensors that it used and that are no arguments.
+    captured: list[_core.Tensor]
+
+
+class Traced(NamedTuple):
+    """What a call with traced sizes did."""
+
+    tracing: _core.SecondTracing
+    # The arguments, then captured tensors.
+    arguments: list[_core.Tensor]
+    outputs: list[_core.Tensor]
+
+
+def _only_tensors(args: Sequence[Any]) -> list[_core.Tensor]:
+    return [arg for arg in args if isinstance(arg, _core.Tensor)]
+
+
+def _is_same(found: _core.Tensor, expected: _core.Tensor) -> bool:
+    if found.dtype != expected.dtype or found.shape != expected.shape:
+        return False
+    a, b = found.detach(), expected.detach()
+    return bool(((a == b) | ((a != a) & (b != b))).all())
+
+
+class SizeCheck:
+    """The sizes of a call that vary, and its recordings for them."""
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any], inputs: Sequence[str], names: Names) -> None:
+        self._function = function
+        self._args = args
+        self._inputs = inputs
+        self._names = names
+        self._example: Sizes = {}
+        tensors = _only_tensors(args)
+        for position, dims in names.items():
+            for dim, name in dims.items():
+                size = tensors[position].shape[dim]
+                where = f"dimension {dim} of {inputs[position]!r}"
+                if size < SMALLEST:
+                    raise ValueError(
+                        f"lucid.onnx.export: {where} is {size} in the example, but sizes that vary must be at least "
+                        f"{SMALLEST} there: 1 is broadcast. Pass a larger example"
+                    )
+                if self._example.setdefault(name, size) != size:
+                    raise ValueError(
+                        f"lucid.onnx.export: the size {name!r} is {self._example[name]} and, as {where}, {size}"
+                    )
+
+    def recorded(self, captured: list[_core.Tensor]) -> Traced:
+        """The call of the example, with traced sizes."""
+        return self._traced(self._args, captured, {})
+
+    # ---- Recordings.
+
+    def plain(self, args: Sequence[Any]) -> Plain:
+        """Runs the call, and leaves the tensors that it changes as they were."""
+        given = _only_tensors(args)
+        results: list[_core.Tensor] = []
+        error: Exception | None = None
+        with TracingContext() as context, no_grad():
+            tracing = context._recorded()
+            tracing.keep_contents()
+            try:
+                results = tensors_of(self._function(*args))
+            except Exception as raised:
+                error = raised
+            finally:
+                tracing.stop()
+                tracing.restore_contents()
+        captured = [tensor for tensor in tracing.met if all(tensor is not each for each in given)]
+        return Plain(results, error, captured)
+
+    def _varying(self, fixed: Sizes) -> list[VaryingTensor]:
+        places = [place for place, arg in enumerate(self._args) if isinstance(arg, _core.Tensor)]
+        varying = [
+            VaryingTensor(places[position], position, 0, [dim for dim, name in dims.items() if name not in fixed])
+            for position, dims in self._names.items()
+        ]
+        return [each for each in varying if each.dims]
+
+    def _traced(self, args: Sequence[Any], captured: list[_core.Tensor], fixed: Sizes) -> Traced:
+        """Runs the call with traced sizes, except those that are fixed."""
+        if sys.gettrace() is not None or sys.getprofile() is not None:
+            raise RuntimeError("lucid.onnx.export: dynamic does not work under a debugger, tracer or profiler")
+        traced: list[_core.Tensor] = []
+        outputs: list[_core.Tensor] = []
+        errors: list[Exception] = []
+
+        def call(*values: Any) -> None:
+            traced.extend(_only_tensors(values))
+            try:
+                outputs.extend(tensors_of(self._function(*values)))
+            except Exception as error:
+                errors.append(error)
+                raise
+            outputs[:] = probed([*outputs, *traced, *captured])
+
+        varying = Varying([], self._varying(fixed), [])
+        with no_grad():
+            run = run_again(call, tuple(args), {}, _only_tensors(args), varying)
+        if errors:
+            raise ValueError(
+                f"lucid.onnx.export: the call fails with sizes that vary, but not with plain ones: {errors[0]}; "
+                "leave out `dynamic`"
+            ) from errors[0]
+        if run is None or run.tracing.caught_error:
+            raise ValueError(
+                "lucid.onnx.export: the call catches an error, which may be another one for other sizes; leave out "
+                "`dynamic`, or do not raise an error"
+            )
+        return Traced(run.tracing, [*traced, *captured], outputs)
+
+    def _failing(self, args: Sequence[Any], captured: list[_core.Tensor], fixed: Sizes) -> tuple[Traced, str] | None:
+        """Runs a call that fails, with traced sizes. None if it does not fail."""
+        tracing = _core.SecondTracing()
+        values = list(args)
+        for each in self._varying(fixed):
+            values[each.argument] = tracing.trace_sizes(
+                values[each.argument], each.tensor, [(dim, None, None) for dim in each.dims]
+            )
+        traced = _only_tensors(values)
+        message: str | None = None
+        tracing.start()
+        tracing.keep_contents()
+        try:
+            with no_grad():
+                try:
+                    self._function(*values)
+                except Exception as error:
+                    message = repr(error)
+                outputs = probed(traced[:1])
+        finally:
+            tracing.stop()
+            tracing.restore_contents()
+        return None if message is None else (Traced(tracing, [*traced, *captured], outputs), message)
+
+    def conditions(self, program: _core.Program, run: Traced) -> list[Condition]:
+        """What must hold for the sizes, from 2 on, so that a recording holds for them."""
+        return self._described(program, run)[0]
+
+    def _described(self, program: _core.Program, run: Traced) -> tuple[list[Condition], bool]:
+        """The conditions of a recording, and whether it holds for certain values of tensors only."""
+        if any(tensor.device.type != "cpu" for tensor in run.arguments):
+            raise ValueError("lucid.onnx.export: dynamic needs the model and the example on the CPU")
+        places = [(argument, dim) for argument, dim, _ in run.tracing.sizes]
+        symbols = [(f"size{i}", SMALLEST, _LARGEST) for i in range(len(places))]
+        numbers = {place: number for number, place in enumerate(places)}
+        inputs = [
+            (f"x{i}", tensor.detach(), [(size, numbers.get((i, dim), -1)) for dim, size in enumerate(tensor.shape)])
+            for i, tensor in enumerate(run.arguments)
+        ]
+        shapes = [list(map(int, tensor.shape)) for tensor in run.arguments]
+        # A program in a file has its conditions as text.
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "recording"
+            calls = [(program, ["state"] * len(program.state), shapes)]
+            _core.export_program(str(path).encode(), "recording", symbols, inputs, calls, [], [], None)
+            contents = path.read_bytes()
+        start = 8 + int.from_bytes(contents[:8], "little")
+        first, last = json.loads(contents[8:start])["lucid.program"]["data_offsets"]
+        call = json.loads(contents[start + first : start + last])["calls"][0]
+        names = {f"s{i}": self._names[argument][dim] for i, (argument, dim) in enumerate(places)}
+        # The last ones are the bounds of the symbols.
+        texts = call["conditions"][: len(call["conditions"]) - 2 * len(places)]
+        return [Condition(text, names) for text in texts], bool(call["reads"])
+
+    # ---- Conditions.
+
+    def _conditions_at(self, sizes: Sizes, fixed: Sizes) -> list[Condition] | None:
+        """The conditions of a call with other sizes. None if it fails."""
+        args = self._resized(sizes)
+        plain = self.plain(args)
+        if plain.error is not None:
+            return None
+        return self._small(self._traced(args, plain.captured, fixed))[0]
+
+    def _small(self, run: Traced) -> tuple[list[Condition], bool]:
+        """The same for a recording of which nothing else is needed."""
+        outputs = run.outputs[:1]
+        program, obstacle = run.tracing.record(run.arguments, outputs, [], "sizes")
+        obstacle = obstacle if program is None else program.compile_now([])
+        if program is None or obstacle is not None:
+            raise ValueError(f"lucid.onnx.export: the call cannot be recorded for other sizes: it {obstacle}")
+        return self._described(program, run)
+
+    def explain(self, conditions: Sequence[Condition], sizes: Sizes, fixed: Sizes) -> dict[str, set[int]]:
+        """The sizes to try, by name. Raises ValueError if the call may do something else for others."""
+        tried: dict[str, set[int]] = {}
+        proven: list[Condition] = []
+        left = []
+        for condition in conditions:
+            exceptions = condition.exceptions()
+            if exceptions is None:
+                left.append(condition)
+            elif exceptions:
+                tried.setdefault(condition.names[0], set()).update(exceptions)
+            else:
+                proven.append(condition)
+        while left:
+            guards = [each for each in left if self._guards(each, proven, tried, sizes, fixed)]
+            if not guards:
+                raise self._refusal(left[0])
+            proven += guards
+            left = [each for each in left if each not in guards]
+        return tried
+
+    def _guards(
+        self,
+        condition: Condition,
+        proven: Sequence[Condition],
+        tried: Mapping[str, set[int]],
+        sizes: Sizes,
+        fixed: Sizes,
+    ) -> bool:
+        """Whether the call fails for all sizes for which a condition does not hold, except those that are tried or for
+        which a condition that is proven does not hold either."""
+        if len(condition.names) != 1:
+            return False
+        [name] = condition.names
+        # One size is enough: the conditions of the call that fails are those of all others.
+        other = next((size for size in _GUARDED if not condition.holds({name: size})), None)
+        if other is None:
+            return False
+        args = self._resized({**sizes, name: other})
+        plain = self.plain(args)
+        if plain.error is None:
+            return False
+        failed = self._failing(args, plain.captured, fixed)
+        if failed is None or failed[1] != repr(plain.error):
+            return False
+
+        def is_explained(each: Condition) -> bool:
+            exceptions = each.exceptions()
+            known = tried.get(each.names[0], set())
+            return (
+                each.negates(condition) or each in proven or (exceptions is not None and known.issuperset(exceptions))
+            )
+
+        conditions, reads_values = self._small(failed[0])
+        return not reads_values and all(map(is_explained, conditions))
+
+    def _refusal(self, condition: Condition) -> ValueError:
+        return ValueError(
+            f"lucid.onnx.export: the call does something else unless {condition.text} ({self._places(condition.names)})"
+            ": it uses a size as a plain number, or decides by it what to do. Leave the dimension out of `dynamic`, so "
+            "that its size is fixed"
+        )
+
+    def _places(self, names: Sequence[str]) -> str:
+        return ", ".join(
+            f"{name} is dimension {dim} of {self._inputs[position]!r}"
+            for position, dims in self._names.items()
+            for dim, name in dims.items()
+            if name in names
+        )
+
+    # ---- Other sizes.
+
+    def _resized(self, sizes: Sizes) -> list[Any]:
+        """The example with other sizes: elements are repeated or left out."""
+        args = list(self._args)
+        for each in self._varying({}):
+            arg = args[each.argument]
+            names = self._names[each.tensor]
+            total = math.prod(sizes[names[dim]] if dim in names else size for dim, size in enumerate(arg.shape))
+            if total > _MAX_ELEMENTS:
+                raise ValueError(
+                    f"lucid.onnx.export: the call depends on sizes for which {self._inputs[each.tensor]!r} would have "
+                    f"{total} elements; leave `dynamic` out"
+                )
+            for dim in each.dims:
+                arg = _index_select(arg, dim, _arange(sizes[names[dim]], device=arg.device) % arg.shape[dim])
+            args[each.argument] = arg
+        return args
+
+    def _with_other_values(self, args: Sequence[Any]) -> list[Any]:
+        """Values that are not all the same: they would hide what a call does."""
+        random = np.random.default_rng(0)
+
+        def other(arg: _core.Tensor) -> _core.Tensor:
+            shape = tuple(arg.shape)
+            array = random.random(shape) if arg.dtype in FLOATS else random.integers(0, 2, shape)
+            return _core.tensor(np.asarray(array)).to(arg.dtype).to(arg.device)
+
+        return [other(arg) if isinstance(arg, _core.Tensor) else arg for arg in args]
+
+    def _points(self, tried: Mapping[str, set[int]]) -> Iterator[Sizes]:
+        """Combinations of sizes."""
+        yield self._example
+        yield {name: size + 1 for name, size in self._example.items()}
+        choices = [[size, *sorted(tried[name])] for name, size in self._example.items()]
+        if math.prod(map(len, choices)) <= _MAX_POINTS:
+            yield from (dict(zip(self._example, sizes)) for sizes in itertools.product(*choices))
+            return
+        yield dict.fromkeys(self._example, 1)
+        for name in self._example:
+            yield from ({**self._example, name: size} for size in sorted(tried[name]))
+
+    def check(self, conditions: Sequence[Condition], loaded: Callable[..., Any]) -> None:
+        """Checks a file, loaded again, for sizes for which the recording may not hold."""
+        tried = {name: {1} for name in self._example}
+        found = self.explain(conditions, self._example, {})
+        for name, exceptions in found.items():
+            tried[name] |= exceptions
+        if len(self._example) > 1:
+            # With such a size, the call may use the others in another way.
+            for name, size in [(name, size) for name, values in tried.items() for size in values]:
+                sizes = {**self._example, name: size}
+                others = self._conditions_at(sizes, {name: size})
+                for each, more in self.explain(others or [], sizes, {name: size}).items():
+                    tried[each] |= more
+        for point in self._points(tried):
+            self._compare(point, conditions, loaded)
+
+    def _compare(self, sizes: Sizes, conditions: Sequence[Condition], loaded: Callable[..., Any]) -> None:
+        args = self._resized(sizes)
+        for values in (args, self._with_other_values(args)):
+            plain = self.plain(values)
+            if plain.error is not None:
+                # What a file does where the call fails does not matter.
+                return
+            try:
+                with no_grad():
+                    results = loaded(*_only_tensors(values))
+            except Exception as error:
+                raise self._difference(sizes, conditions, f"the file fails: {error}") from error
+            found = [results] if isinstance(results, _core.Tensor) else list(results)
+            if len(found) != len(plain.results) or not all(map(_is_same, found, plain.results)):
+                raise self._difference(sizes, conditions, "the call does something else than for those of the example")
+
+    def _difference(self, sizes: Sizes, conditions: Sequence[Condition], what: str) -> ValueError:
+        broken = [each for each in conditions if not each.holds(sizes)]
+        reason = f". The recording holds only if {broken[0].text}" if broken else ""
+        named = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        return ValueError(
+            f"lucid.onnx.export: for sizes {named} ({self._places(list(sizes))}) {what}{reason}. Leave the dimension "
+            "out of `dynamic`, so that its size is fixed"
+        )
