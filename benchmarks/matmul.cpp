@@ -103,7 +103,7 @@ class Job {
 };
 
 void measure(benchmark::State& state, const Shape& shape, int threads, bool transposed_b, bool cached) {
-  set_num_threads(threads);
+  set_thread_count(threads);
   const Job job(shape, transposed_b);
   job.run(true);
   for (auto _ : state) job.run(!cached);

@@ -10,32 +10,44 @@
 #pragma GCC visibility push(default)
 namespace lucid {
 
-/// Disables the recording of gradients on this thread for the lifetime of the object.
-class NoGrad {
+/// Base of objects that set a mode of this thread: restores the gradient mode and the inference mode.
+class GradModeGuard {
  public:
-  NoGrad();
-  NoGrad(const NoGrad&) = delete;
-  NoGrad& operator=(const NoGrad&) = delete;
-  ~NoGrad();
+  GradModeGuard(const GradModeGuard&) = delete;
+  GradModeGuard& operator=(const GradModeGuard&) = delete;
+
+ protected:
+  GradModeGuard();
+  ~GradModeGuard();
 
  private:
-  bool saved_;
+  bool saved_enabled_;
+  bool saved_inference_;
+};
+
+/// Disables the recording of gradients on this thread for the lifetime of the object.
+class NoGrad : public GradModeGuard {
+ public:
+  NoGrad();
 };
 
 /// Enables the recording of gradients on this thread for the lifetime of the object, also inside NoGrad.
-class EnableGrad {
+class EnableGrad : public GradModeGuard {
  public:
   EnableGrad();
-  EnableGrad(const EnableGrad&) = delete;
-  EnableGrad& operator=(const EnableGrad&) = delete;
-  ~EnableGrad();
+};
 
- private:
-  bool saved_;
+/// Like NoGrad, with the promise that the results are not used for gradients later. `InferenceMode(false)` disables the
+/// mode.
+class InferenceMode : public GradModeGuard {
+ public:
+  explicit InferenceMode(bool mode = true);
 };
 
 /// Whether ops on this thread are recorded.
 bool grad_enabled();
+/// Whether an InferenceMode is in effect on this thread.
+bool inference_mode_enabled();
 
 /// Options of grad().
 struct GradOptions {

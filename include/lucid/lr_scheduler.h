@@ -72,7 +72,7 @@ class LRScheduler {
   bool initial_ = false;
 
  private:
-  friend class SequentialLR;
+  friend class SequentialSchedule;
   void advance_to(int64_t epoch);
 };
 

@@ -19,6 +19,8 @@
 #include "lucid/print.h"
 #include "lucid/program.h"
 #include "lucid/random.h"
+#include "lucid/schedules.h"
 #include "lucid/serialize.h"
+#include "lucid/settings.h"
 #include "lucid/tensor.h"
 #include "lucid/tree.h"

@@ -57,7 +57,7 @@ class Tensor : public TensorMethods {
   std::string device() const;
   /// Whether the elements are stored in row-major order without gaps.
   bool is_contiguous() const;
-  /// The elements and what is known about the tensor, as Python prints them; see lucid/print.h.
+  /// The tensor as Python prints it; see lucid/print.h.
   std::string to_string() const;
 
   /// The value of a one-element tensor, converted to T. Throws RuntimeError for any other number of elements.
@@ -111,7 +111,8 @@ class Tensor : public TensorMethods {
 
   // Ops that depend on the kind of their arguments.
 
-  /// The maximum of all elements, their maxima along a dimension with the indices of these, or the elementwise maximum.
+  /// The maximum of all elements; the maxima along a dimension and their indices; or the elementwise maximum of two
+  /// tensors.
   Tensor max() const;
   MaxDimResult max(int64_t dim, bool keepdim = false) const;
   Tensor max(const Tensor& other) const;
@@ -145,8 +146,8 @@ class Tensor : public TensorMethods {
 
   /// NumPy indexing: `x[{0, Slice(1, 5)}]` is `x[0, 1:5]`, and `x[2]` one element of the first dimension. A view if no
   /// item is a bool or a tensor with dimensions, otherwise a copy. An assignment to it, `x[{0, Slice(1, 5)}] = 1`,
-  /// writes to the indexed elements of x. It computes the copy nevertheless, where there is one; index_put_() and
-  /// masked_fill_() do not.
+  /// writes to the indexed elements of x. If the index makes a copy, an assignment computes that copy too; index_put_()
+  /// and masked_fill_() do not.
   IndexedTensor operator[](std::initializer_list<IndexItem> items) const;
   IndexedTensor operator[](const IndexItem& item) const;
   /// Copies `source`, broadcast to this shape and converted to this dtype.
@@ -239,7 +240,7 @@ class IndexedTensor : public Tensor {
   void operator|=(const Argument& other) && { write(Tensor::operator|=(other)); }
   void operator^=(const Argument& other) && { write(Tensor::operator^=(other)); }
 
-  // A variable is a tensor like any other: these change it in place. Only if it is a view, they change the whole too.
+  // A variable is a tensor like any other: these change it in place. If it is a view, the indexed tensor changes too.
 
   Tensor& operator+=(const Argument& other) & { return Tensor::operator+=(other); }
   Tensor& operator-=(const Argument& other) & { return Tensor::operator-=(other); }
@@ -288,12 +289,20 @@ Tensor operator<=(const Argument& x, const Argument& y);
 Tensor operator>(const Argument& x, const Argument& y);
 Tensor operator>=(const Argument& x, const Argument& y);
 
+/// Whether two tensors have the same shape and the same elements.
+bool equal(const Tensor& x, const Tensor& y);
+/// Whether all elements are close: |x - y| <= atol + rtol * |y|. `equal_nan` says whether two NaNs count as close.
+bool allclose(const Tensor& x, const Tensor& y, double rtol = 1e-5, double atol = 1e-8, bool equal_nan = false);
+
 /// A tensor of the given shape with a copy of the elements at `data`, which are in row-major order.
 Tensor from_data(const void* data, const Shape& shape, Dtype dtype);
-/// A tensor of the given shape with a copy of `values`, which are in row-major order.
+/// The same for memory with `count` elements. Throws ValueError if the shape has another number of them.
+Tensor from_data(const void* data, size_t count, const Shape& shape, Dtype dtype);
+/// A tensor of the given shape with a copy of `values`, which are in row-major order. Throws ValueError if their number
+/// differs.
 template <typename T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape) {
-  return from_data(values.data(), shape, dtype_of<T>());
+  return from_data(values.data(), values.size(), shape, dtype_of<T>());
 }
 /// A 1-d tensor of the given values.
 template <typename T>

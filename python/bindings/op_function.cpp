@@ -65,7 +65,7 @@ PyObject* call_random(PyObject* callable, PyObject* const* arguments, size_t fla
     const OpObject& self = self_of(callable);
     CallArguments call;
     self.reader->read(arguments, PyVectorcall_NARGS(flagged_count), keyword_names, call);
-    Generator& generator = generator_or_default(self.reader->name().c_str(), call.generator);
+    GeneratorImpl& generator = generator_or_default(self.reader->name().c_str(), call.generator);
     const TensorRef result =
         on_device(call, [&] { return generator.sample(*self.op, call.operands, call.attributes).front(); });
     if (call.requires_grad) set_requires_grad(*result, true);

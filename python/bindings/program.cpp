@@ -46,7 +46,7 @@ void export_program(const nb::bytes& path, const std::string& name, const std::v
                     const std::optional<std::string>& symbol) {
   program::ExportRequest request = request_of(name, symbols, inputs, calls);
   request.output_names = output_names;
-  for (const std::string& target : targets) request.levels.push_back(program::level_named(target));
+  for (const std::string& target : targets) request.add_level(program::level_named(target));
   with_file([&, path = path_of(path)] {
     write_file("export", path, symbol ? program::export_object(request, *symbol) : program::export_program(request));
   });

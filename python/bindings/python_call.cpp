@@ -101,8 +101,7 @@ std::string PythonCall::difference(const TablePlan& plan) const {
   if (!as_python(plan).guard_set().check({values_, count_, names_}, tensors(), handles.found))
     return "tensors that it finds outside its arguments are other arguments";
   if (plan.program->reads_values() && plan.program->fits(tensors(), handles)) return jit::kReadsOtherValues;
-  if (plan.program->family() && !plan.program->fits(tensors(), handles))
-    return "the call goes another way for these sizes, or they have other strides";
+  if (plan.program->family() && !plan.program->fits(tensors(), handles)) return "a guard on sizes or strides fails";
   return "tensors that it uses have different types or share memory differently";
 }
 

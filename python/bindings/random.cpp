@@ -23,8 +23,8 @@ uint64_t to_seed(const char* function, nb::handle seed) {
 
 }  // namespace
 
-Generator& generator_or_default(const char* function, PyObject* object) {
-  if (!object || object == Py_None) return default_generator();
+GeneratorImpl& generator_or_default(const char* function, PyObject* object) {
+  if (!object || object == Py_None) return current_generator();
   GeneratorHandle* handle = nullptr;
   if (!nb::try_cast(nb::handle(object), handle)) ArgumentContext{function, "generator"}.fail("a Generator", object);
   return *handle->generator;
@@ -40,7 +40,7 @@ void bind_random(nb::module_& module) {
           "__init__",
           [](GeneratorHandle* self, nb::handle device) {
             to_device_or_none("Generator", device.ptr());
-            new (self) GeneratorHandle{make_ref<Generator>()};
+            new (self) GeneratorHandle{make_ref<GeneratorImpl>()};
           },
           "device"_a = nb::none())
       .def(
@@ -67,12 +67,12 @@ void bind_random(nb::module_& module) {
           "state"_a, "Restores a state returned by get_state(). Returns the generator.")
       .def("__getstate__", [](GeneratorHandle& self) { return to_object(self.generator->state()); })
       .def("__setstate__", [](GeneratorHandle& self, nb::handle state) {
-        new (&self) GeneratorHandle{make_ref<Generator>()};
+        new (&self) GeneratorHandle{make_ref<GeneratorImpl>()};
         self.generator->set_state(expect_tensor("set_state", state.ptr()));
       });
   declare_pure(module, module.attr("Generator"));
   def_pure(
-      module, "default_generator", [] { return GeneratorHandle{Ref<Generator>(&default_generator())}; },
+      module, "default_generator", [] { return GeneratorHandle{Ref<GeneratorImpl>(&current_generator())}; },
       "The generator that random ops use by default.");
 }
 

@@ -9,11 +9,11 @@ namespace lucid::python {
 
 /// The contents of Python's `lucid.Generator`.
 struct GeneratorHandle {
-  Ref<Generator> generator;
+  Ref<GeneratorImpl> generator;
 };
 
 /// The generator passed as an argument; the default one for null and None. Throws TypeError naming the function.
-Generator& generator_or_default(const char* function, PyObject* object);
+GeneratorImpl& generator_or_default(const char* function, PyObject* object);
 
 void bind_random(nb::module_& module);
 

@@ -62,7 +62,7 @@ void bind_settings(nb::module_& module) {
         const int64_t count = to_int({"set_num_threads", "threads"}, threads.ptr());
         if (count < 1 || count > kMaxThreads)
           throw ValueError("set_num_threads: expected 1 to {} threads, got {}", kMaxThreads, count);
-        set_num_threads(static_cast<int>(count));
+        set_thread_count(static_cast<int>(count));
       },
       "threads"_a, "Sets the maximum number of threads of an operation. Results do not depend on it.");
   module.def(

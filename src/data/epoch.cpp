@@ -27,7 +27,7 @@ class DataLoader::Epoch::Workers {
  public:
   explicit Workers(const Epoch& epoch)
       : epoch_(epoch),
-        window_(static_cast<size_t>(std::min(epoch.options_.prefetch, epoch.count_) *
+        window_(static_cast<size_t>(std::min(epoch.options_.prefetch_factor, epoch.count_) *
                                     std::min(epoch.options_.num_workers, epoch.count_))),
         prepared_(window_),
         records_gradients_(GradMode::enabled()),
@@ -96,7 +96,7 @@ class DataLoader::Epoch::Workers {
     GradMode::set_enabled(records_gradients_);
     GradMode::set_inference(is_inference_);
     const DeviceScope device(device_);
-    const auto generator = make_ref<Generator>();
+    const auto generator = make_ref<GeneratorImpl>();
     std::unique_lock lock(mutex_);
     for (;;) {
       may_start_.wait(lock, [&] {
@@ -136,10 +136,11 @@ class DataLoader::Epoch::Workers {
 
 DataLoader::Epoch::Epoch(std::shared_ptr<const Dataset> dataset, const DataLoaderOptions& options)
     : dataset_(std::move(dataset)), options_(options) {
+  note_act_outside("takes batches from a DataLoader");
   const int64_t samples = dataset_->size();
+  if (samples < 0) throw ValueError("DataLoader: the size of the dataset is {}", samples);
   // Python's loader samples the seed first too, so both orders are the same.
   const Tensor seed = randint(0, int64_t{1} << 62, {});
-  note_escape(unwrap(seed), "takes batches from a DataLoader");
   seed_ = seed.item<int64_t>();
   if (options.shuffle) {
     order_ = randperm(samples).to_vector<int64_t>();
@@ -151,7 +152,7 @@ DataLoader::Epoch::Epoch(std::shared_ptr<const Dataset> dataset, const DataLoade
   if (options.num_workers > 0)
     workers_ = std::make_unique<Workers>(*this);
   else
-    generator_ = make_ref<Generator>();
+    generator_ = make_ref<GeneratorImpl>();
 }
 
 DataLoader::Epoch::~Epoch() {
@@ -171,7 +172,7 @@ std::optional<std::vector<Tensor>> DataLoader::Epoch::next() {
   return tensors;
 }
 
-std::vector<Tensor> DataLoader::Epoch::prepare(int64_t batch, Generator& generator) const {
+std::vector<Tensor> DataLoader::Epoch::prepare(int64_t batch, GeneratorImpl& generator) const {
   // The same seed as in the workers of Python's loader.
   generator.manual_seed((static_cast<uint64_t>(seed_) + static_cast<uint64_t>(batch)) % (uint64_t{1} << 63));
   const DefaultGeneratorScope scope(generator);

@@ -24,7 +24,7 @@ class DataLoader::Epoch {
  private:
   class Workers;
   /// Prepares a batch. A batch does not depend on the thread that prepares it.
-  std::vector<Tensor> prepare(int64_t batch, Generator& generator) const;
+  std::vector<Tensor> prepare(int64_t batch, GeneratorImpl& generator) const;
 
   const std::shared_ptr<const Dataset> dataset_;
   const DataLoaderOptions options_;
@@ -32,7 +32,7 @@ class DataLoader::Epoch {
   std::vector<int64_t> order_;  // of the samples
   int64_t count_;               // of batches
   int64_t next_ = 0;
-  Ref<Generator> generator_;  // without workers
+  Ref<GeneratorImpl> generator_;  // without workers
   std::unique_ptr<Workers> workers_;
 };
 

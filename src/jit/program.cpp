@@ -73,7 +73,7 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
   if (!obstacle.empty()) return nullptr;
   auto program = make_ref<Program>();
   std::vector<TensorRef> known(state.begin(), state.end());
-  known.push_back(default_generator().state_cell());
+  known.push_back(current_generator().state_cell());
   for (const TensorRef& handle : known) program->known_.insert(handle.get());
   for (const TensorRef& argument : arguments)
     program->known_arguments_.push_back(program->known_.contains(argument.get()) ? argument.get() : nullptr);

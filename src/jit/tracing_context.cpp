@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "base/error.h"
-#include "base/out_of_memory.h"
 #include "ir/evaluate.h"
-#include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/grad_mode.h"
-#include "tensor/host_view.h"
 #include "tensor/node.h"
 #include "tensor/plan_cache.h"
 #include "tensor/random.h"
@@ -19,29 +15,14 @@ namespace lucid::jit {
 namespace {
 
 constexpr int kSerialShift = 32;
-/// How often a recorded call may read values of tensors, and how many at a time.
-constexpr size_t kMaxGuards = 256;
-constexpr int64_t kMaxGuarded = 64;
-
 /// Serial number of a recording in this process. Cells that a recording creates are marked with it.
 uint64_t next_serial() { return uint64_t{recordings_begun().fetch_add(1, std::memory_order_relaxed)} + 1; }
-
-/// Appends the elements of a tensor, from `element` on, in row-major order.
-void append_elements(const TensorImpl& tensor, size_t axis, const char* element, std::string& bytes) {
-  const size_t size = size_of(tensor.dtype());
-  if (axis == tensor.sizes().size()) {
-    bytes.append(element, size);
-    return;
-  }
-  const int64_t step = tensor.strides()[axis] * static_cast<int64_t>(size);
-  for (int64_t i = 0; i < tensor.sizes()[axis]; ++i) append_elements(tensor, axis + 1, element + i * step, bytes);
-}
 
 }  // namespace
 
 TracingContext::TracingContext(Source source)
     : source_(std::move(source)), first_node_(GradNode::next_number()), errors_before_(errors_made()) {
-  default_generator();  // made before the call, which may be the first to use it
+  current_generator();  // made before the call, which may be the first to use it
   serial_ = next_serial();
   before_ = set_eager_observer(this);
   is_installed_ = true;
@@ -59,9 +40,7 @@ void TracingContext::pause() { set_eager_observer(nullptr); }
 
 void TracingContext::resume() { set_eager_observer(this); }
 
-template <typename Step>
-void TracingContext::note(const Step& step) {
-  if (is_out_of_memory_ || has_memory_for(step)) return;
+void TracingContext::run_out_of_memory() {
   is_out_of_memory_ = true;
   // Fits in the string's inline buffer, so the assignment does not allocate.
   static_assert(kOutOfMemory.size() <= 15);
@@ -381,130 +360,6 @@ void TracingContext::ran(const GradNode& node) {
     for (const HookList::Entry& entry : node.hooks()) hooks_that_ran_.push_back(entry.hook);
     for (const HookList::Entry& entry : end->slot()->after_accumulate.entries()) hooks_that_ran_.push_back(entry.hook);
   });
-}
-
-void TracingContext::values_read(const TensorImpl& tensor, ValuesRead what) {
-  note([&] {
-    if (tensor.numel() == 0) return;
-    static const Op& copy = op_table().at("clone");
-    static const Op& differs = op_table().at("ne");
-    if (trace_.guards.size() == kMaxGuards) return give_up(fmt::format("reads values more than {} times", kMaxGuards));
-    const Operand operands[] = {Operand(const_cast<TensorImpl*>(&tensor)), Operand(Scalar(0))};
-    if (what == ValuesRead::kTruth) {
-      const bool is_true = Scalar::load(tensor.dtype(), HostView(tensor).data()).to_double() != 0;
-      return add_guard(tensor, differs, operands, Dtype::kBool, std::string(1, static_cast<char>(is_true)));
-    }
-    if (is_float(tensor.dtype()))
-      return give_up(tensor.numel() == 1 ? "reads a value of a tensor" : "reads values of a tensor");
-    if (tensor.numel() > kMaxGuarded) return give_up(fmt::format("reads more than {} values of a tensor", kMaxGuarded));
-    std::string expected;
-    append_elements(tensor, 0, static_cast<const char*>(HostView(tensor).data()), expected);
-    add_guard(tensor, copy, {operands, 1}, tensor.dtype(), std::move(expected));
-  });
-}
-
-void TracingContext::add_guard(const TensorImpl& tensor, const Op& op, std::span<const Operand> operands, Dtype dtype,
-                               std::string expected) {
-  const Attributes attributes = op.schema.default_attributes();
-  const Call call(op, operands, attributes);
-  Event& event = add_event(Event::Kind::kComputed, &call);
-  const auto cell = static_cast<int32_t>(trace_.cells.size());
-  trace_.cells.push_back({.dtype = dtype, .bytes = expected.size(), .device = tensor.device(), .is_defined = true});
-  event.results.push_back({cell, 0, dtype, {tensor.sizes(), contiguous_strides(tensor.sizes()), 0}});
-  trace_.guards.push_back({cell, std::move(expected)});
-}
-
-void TracingContext::escaped(const TensorImpl&, std::string_view how) {
-  note([&] { give_up(how); });
-}
-
-void TracingContext::changed(const TensorImpl& tensor, std::string_view how) {
-  note([&] {
-    if (!is_own(tensor)) return give_up(how);
-    own_leaves_.emplace_back(const_cast<TensorImpl*>(&tensor));
-  });
-}
-
-void TracingContext::inspected(const TensorImpl& tensor, std::string_view how) {
-  note([&] {
-    if (!is_own(tensor)) give_up(how);
-  });
-}
-
-void TracingContext::used(const TensorImpl& tensor) {
-  note([&] {
-    // A gradient is found by its leaf, and is of the same type.
-    if (std::ranges::any_of(gradient_uses_, [&](const auto& use) { return use.initial.get() == &tensor; })) return;
-    note_handle(tensor);
-    if (known_handles_.contains(&tensor)) used_.insert(&tensor);
-  });
-}
-
-void TracingContext::hashed(const TensorImpl& tensor) {
-  note([&] {
-    if (!is_own(tensor)) hashed_.emplace_back(const_cast<TensorImpl*>(&tensor));
-  });
-}
-
-// ---- Imported memory.
-
-int64_t TracingContext::shift_of(const Cell& cell) const {
-  if (shifts_.empty()) return 0;
-  const auto found = shifts_.find(&cell);
-  return found == shifts_.end() ? 0 : found->second;
-}
-
-void TracingContext::join_overlapping_cells() {
-  if (!imports_may_overlap()) return;
-  note([&] {
-    std::vector<ImportedCell> cells;
-    for (size_t i = 0; i < trace_.cells.size(); ++i)
-      if (trace_.cells[i].outside) add_if_imported(*trace_.cells[i].outside, i, cells);
-    for (const std::span<const ImportedCell> group : overlapping_groups(cells)) {
-      const bool is_written = std::ranges::any_of(
-          group, [&](const ImportedCell& member) { return trace_.cells[member.index].version > 0; });
-      if (is_written) join(group);
-    }
-  });
-}
-
-void TracingContext::join(std::span<const ImportedCell> group) {
-  const ImportedCell& first = group.front();
-  TracedCell& joined = trace_.cells[first.index];
-  const size_t element = size_of(joined.dtype);
-  std::unordered_map<int32_t, int64_t> shifts;
-  int32_t writes = 0;
-  uintptr_t end = first.end;
-  for (const ImportedCell& member : group) {
-    const TracedCell& cell = trace_.cells[member.index];
-    if (cell.dtype != joined.dtype || (member.begin - first.begin) % element != 0)
-      return give_up("writes to imported memory that is also used as another dtype");
-    if (member.begin - first.begin != member.address - first.address)
-      return give_up("writes to a file that is mapped at several addresses");
-    shifts[static_cast<int32_t>(member.index)] = static_cast<int64_t>((member.begin - first.begin) / element);
-    writes += cell.version;
-    end = std::max(end, member.end);
-  }
-  joined.bytes = end - first.begin;
-  joined.version = writes;
-  for (const ImportedCell& member : group) {
-    outside_[member.cell] = static_cast<int32_t>(first.index);
-    shifts_[member.cell] = shifts[static_cast<int32_t>(member.index)];
-  }
-  writes = 0;
-  const auto move = [&](TracedView& view) {
-    const auto shift = shifts.find(view.cell);
-    if (shift == shifts.end()) return false;
-    view.cell = static_cast<int32_t>(first.index);
-    view.geometry.offset += shift->second;
-    return true;
-  };
-  for (Event& event : *trace_.events) {
-    for (TracedOperand& operand : event.operands)
-      if (operand.view && move(*operand.view)) operand.view->version = writes;
-    for (TracedView& result : event.results)
-      if (move(result)) result.version = event.kind == Event::Kind::kWritten ? ++writes : writes;
-  }
 }
 
 TracingContext::Dependencies TracingContext::finish_dependencies(std::string& obstacle) {

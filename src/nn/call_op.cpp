@@ -71,7 +71,7 @@ Tensor call_op(std::string_view op, const std::vector<Tensor>& tensors, const Op
 
 Tensor call_random_op(std::string_view op, const std::vector<Tensor>& tensors, const OpSettings& settings) {
   const OpCall call(op, tensors, settings, 1);
-  return wrap(default_generator().sample(call.op, call.operands, call.attributes).front());
+  return wrap(current_generator().sample(call.op, call.operands, call.attributes).front());
 }
 
 }  // namespace lucid::nn

@@ -12,10 +12,10 @@
 namespace lucid::nn::init {
 namespace {
 
-thread_local Generator* generator_in_use = nullptr;
+thread_local GeneratorImpl* generator_in_use = nullptr;
 
 Tensor sample(const char* op, const Attributes& attributes) {
-  Generator& generator = generator_in_use ? *generator_in_use : default_generator();
+  GeneratorImpl& generator = generator_in_use ? *generator_in_use : current_generator();
   return wrap(generator.sample(op_table().at(op), {}, attributes).front());
 }
 
@@ -91,7 +91,7 @@ void orthonormalize(std::vector<double>& columns, size_t rows, size_t count) {
 
 }  // namespace
 
-UseGenerator::UseGenerator(Generator& generator) : before_(std::exchange(generator_in_use, &generator)) {}
+UseGenerator::UseGenerator(GeneratorImpl& generator) : before_(std::exchange(generator_in_use, &generator)) {}
 UseGenerator::~UseGenerator() { generator_in_use = before_; }
 
 Tensor random_uniform(const Shape& shape, Dtype dtype) { return sample("random_uniform", {dims_of(shape), dtype}); }

@@ -9,13 +9,13 @@ namespace lucid::nn::init {
 /// For its lifetime, the initializers of this thread sample from the given generator instead of the default one.
 class UseGenerator {
  public:
-  explicit UseGenerator(Generator& generator);
+  explicit UseGenerator(GeneratorImpl& generator);
   UseGenerator(const UseGenerator&) = delete;
   UseGenerator& operator=(const UseGenerator&) = delete;
   ~UseGenerator();
 
  private:
-  Generator* before_;
+  GeneratorImpl* before_;
 };
 
 // Sample from the generator in use.

@@ -66,10 +66,10 @@ class ChainedSchedule : public LRScheduler {
 
 }  // namespace
 
-class SequentialLR : public LRScheduler {
+class SequentialSchedule : public LRScheduler {
  public:
-  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedules,
-               std::vector<int64_t> milestones, int64_t last_epoch)
+  SequentialSchedule(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedules,
+                     std::vector<int64_t> milestones, int64_t last_epoch)
       : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
     check_parts("SequentialLR", &optimizer_, schedules_);
     if (milestones_.size() + 1 != schedules_.size())
@@ -117,7 +117,7 @@ class SequentialLR : public LRScheduler {
     return static_cast<size_t>(std::upper_bound(milestones_.begin(), milestones_.end(), epoch) - milestones_.begin());
   }
   static void undo(LRScheduler& schedule) {
-    if (auto* sequence = dynamic_cast<SequentialLR*>(&schedule))
+    if (auto* sequence = dynamic_cast<SequentialSchedule*>(&schedule))
       for (const auto& part : sequence->schedules_) undo(*part);
     else
       --schedule.epoch_;
@@ -129,7 +129,7 @@ class SequentialLR : public LRScheduler {
 
 std::shared_ptr<LRScheduler> make_sequential(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedules,
                                              std::vector<int64_t> milestones, int64_t last_epoch) {
-  return std::make_shared<SequentialLR>(optimizer, std::move(schedules), std::move(milestones), last_epoch);
+  return std::make_shared<SequentialSchedule>(optimizer, std::move(schedules), std::move(milestones), last_epoch);
 }
 
 std::shared_ptr<LRScheduler> make_chained(std::vector<std::shared_ptr<LRScheduler>> schedules) {

@@ -107,31 +107,39 @@ lucid_program* lucid_program_open(const lucid_linked_program* linked) {
 }
 
 lucid_program* lucid_program_copy(const lucid_program* program) {
-  return guarded<lucid_program*>(nullptr, [&] { return new lucid_program(program->loaded.shared_code()); });
+  return guarded<lucid_program*>(nullptr, [&] {
+    if (!program) throw lucid::ValueError("lucid_program_copy: the program is NULL");
+    return new lucid_program(program->loaded.shared_code());
+  });
 }
 
 void lucid_program_free(lucid_program* program) { delete program; }
 
-const char* lucid_program_name(const lucid_program* program) { return program->loaded.file().name.c_str(); }
+const char* lucid_program_name(const lucid_program* program) {
+  return program ? program->loaded.file().name.c_str() : nullptr;
+}
 
-size_t lucid_program_input_count(const lucid_program* program) { return program->inputs.size(); }
+size_t lucid_program_input_count(const lucid_program* program) { return program ? program->inputs.size() : 0; }
 
-size_t lucid_program_output_count(const lucid_program* program) { return program->outputs.size(); }
+size_t lucid_program_output_count(const lucid_program* program) { return program ? program->outputs.size() : 0; }
 
 const lucid_spec* lucid_program_input(const lucid_program* program, size_t index) {
-  return index < program->inputs.size() ? &program->inputs[index] : nullptr;
+  return index < lucid_program_input_count(program) ? &program->inputs[index] : nullptr;
 }
 
 const lucid_spec* lucid_program_output(const lucid_program* program, size_t index) {
-  return index < program->outputs.size() ? &program->outputs[index] : nullptr;
+  return index < lucid_program_output_count(program) ? &program->outputs[index] : nullptr;
 }
 
 int lucid_program_run(lucid_program* program, const lucid_tensor* inputs, size_t input_count, lucid_tensor* outputs,
                       size_t output_count) {
   return guarded(-1, [&] {
+    if (!program) throw lucid::ValueError("lucid_program_run: the program is NULL");
+    if ((!inputs && input_count > 0) || (!outputs && output_count > 0))
+      throw lucid::ValueError("lucid_program_run: the inputs or the outputs are NULL");
     if (output_count != program->outputs.size())
-      throw lucid::TypeError("{}: it has {} outputs, but there is room for {}", lucid_program_name(program),
-                             program->outputs.size(), output_count);
+      throw lucid::TypeError("{}: expects {} outputs, got {}", lucid_program_name(program), program->outputs.size(),
+                             output_count);
     std::vector<Array> arrays;
     for (size_t i = 0; i < input_count; ++i) arrays.push_back(array_of(inputs[i]));
     std::vector<Array> results = program->loaded.run(arrays);
@@ -149,13 +157,14 @@ int lucid_program_run(lucid_program* program, const lucid_tensor* inputs, size_t
 
 int lucid_program_reset(lucid_program* program) {
   return guarded(-1, [&] {
+    if (!program) throw lucid::ValueError("lucid_program_reset: the program is NULL");
     program->loaded.reset();
     return 0;
   });
 }
 
 void lucid_tensor_release(lucid_tensor* tensors, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; tensors && i < count; ++i) {
     if (tensors[i].owner) lucid::Ref<lucid::Storage>::adopt(static_cast<lucid::Storage*>(tensors[i].owner)).reset();
     tensors[i].data = tensors[i].owner = nullptr;
   }
@@ -167,7 +176,7 @@ size_t lucid_dtype_size(lucid_dtype dtype) {
 
 int lucid_set_threads(int threads) {
   return guarded(-1, [&] {
-    lucid::set_num_threads(threads);
+    lucid::set_thread_count(threads);
     return 0;
   });
 }

@@ -314,7 +314,7 @@ int num_threads() {
   return g_num_threads.load(std::memory_order_relaxed);
 }
 
-void set_num_threads(int threads) {
+void set_thread_count(int threads) {
   if (threads < 1 || threads > kMaxThreads)
     throw ValueError("set_num_threads: {} threads; expected 1 to {}", threads, kMaxThreads);
   g_num_threads.store(threads, std::memory_order_relaxed);

@@ -25,7 +25,7 @@ class RangeFunction {
 /// of CPUs of the process (limited by its affinity and the quota of its control groups).
 int num_threads();
 /// Throws ValueError unless 1 <= threads <= kMaxThreads. More threads than CPUs work, but slowly.
-void set_num_threads(int threads);
+void set_thread_count(int threads);
 
 namespace thread_pool_detail {
 

@@ -23,11 +23,22 @@ std::vector<Tensor> wrap_all(std::span<const TensorRef> refs) {
 
 }  // namespace
 
-NoGrad::NoGrad() : saved_(GradMode::enabled()) { GradMode::set_enabled(false); }
-NoGrad::~NoGrad() { GradMode::set_enabled(saved_); }
-EnableGrad::EnableGrad() : saved_(GradMode::enabled()) { GradMode::set_enabled(true); }
-EnableGrad::~EnableGrad() { GradMode::set_enabled(saved_); }
+GradModeGuard::GradModeGuard() : saved_enabled_(GradMode::enabled()), saved_inference_(GradMode::inference()) {}
+GradModeGuard::~GradModeGuard() {
+  GradMode::set_enabled(saved_enabled_);
+  GradMode::set_inference(saved_inference_);
+}
+NoGrad::NoGrad() { GradMode::set_enabled(false); }
+EnableGrad::EnableGrad() {
+  GradMode::set_enabled(true);
+  GradMode::set_inference(false);
+}
+InferenceMode::InferenceMode(bool mode) {
+  GradMode::set_enabled(!mode);
+  GradMode::set_inference(mode);
+}
 bool grad_enabled() { return GradMode::enabled(); }
+bool inference_mode_enabled() { return GradMode::inference(); }
 
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs, const GradOptions& options) {

@@ -5,6 +5,7 @@
 #include "tensor/api.h"
 #include "tensor/eager.h"
 #include "tensor/inplace.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 
@@ -80,5 +81,14 @@ Tensor operator>(const Argument& x, const Argument& y) { return gt(x, y); }
 Tensor operator>=(const Argument& x, const Argument& y) { return ge(x, y); }
 Tensor operator-(const Tensor& x) { return neg(x); }
 Tensor operator~(const Tensor& x) { return bitwise_not(x); }
+
+bool equal(const Tensor& x, const Tensor& y) {
+  for (const Tensor* each : {&x, &y}) note_use(unwrap(*each));
+  return unwrap(x).sizes() == unwrap(y).sizes() && (x == y).all().item<bool>();
+}
+
+bool allclose(const Tensor& x, const Tensor& y, double rtol, double atol, bool equal_nan) {
+  return isclose(x, y, rtol, atol, equal_nan).all().item<bool>();
+}
 
 }  // namespace lucid

@@ -89,14 +89,14 @@ void GeneratorState::give_back(const TensorImpl& reserved, int64_t count) {
   if (now[0] == before[0] && now[1] == before[1] + count) now[1] = before[1];
 }
 
-Generator::Generator(uint64_t seed) : state_(make_ref<GeneratorState>(seed)) {}
+GeneratorImpl::GeneratorImpl(uint64_t seed) : state_(make_ref<GeneratorState>(seed)) {}
 
-void Generator::manual_seed(uint64_t seed) {
+void GeneratorImpl::manual_seed(uint64_t seed) {
   const int64_t words[2] = {static_cast<int64_t>(seed), 0};
   set_state(*tensor_from(words, Dtype::kI64, Dims{2}));
 }
 
-uint64_t Generator::seed() {
+uint64_t GeneratorImpl::seed() {
   std::random_device device;
   const uint64_t seed = (static_cast<uint64_t>(device()) << 32) | device();
   note_escape(*state_, "seeds a generator from the operating system");
@@ -104,14 +104,14 @@ uint64_t Generator::seed() {
   return seed;
 }
 
-uint64_t Generator::initial_seed() const {
+uint64_t GeneratorImpl::initial_seed() const {
   note_escape(*state_, "reads the seed of a generator");
   return static_cast<uint64_t>(state_->words()[0]);
 }
 
-TensorRef Generator::state() const { return state_->copy(); }
+TensorRef GeneratorImpl::state() const { return state_->copy(); }
 
-void Generator::set_state(const TensorImpl& state) {
+void GeneratorImpl::set_state(const TensorImpl& state) {
   static const Op& to = op_table().at("to");
   if (state.dtype() != Dtype::kI64 || state.sizes() != Dims{2})
     throw TypeError("set_state: a generator's state is i64[2], got {}", to_string(state.type()));
@@ -134,18 +134,18 @@ namespace {
 /// A call that samples from the default generator.
 class DefaultGenerator : public Dependency {
  public:
-  explicit DefaultGenerator(Generator& generator) : generator_(&generator) {}
-  bool holds() const override { return &default_generator() == generator_.get(); }
+  explicit DefaultGenerator(GeneratorImpl& generator) : generator_(&generator) {}
+  bool holds() const override { return &current_generator() == generator_.get(); }
   std::string name() const override { return "the default generator of the thread"; }
 
  private:
-  Ref<Generator> generator_;
+  Ref<GeneratorImpl> generator_;
 };
 
 }  // namespace
 
-Values Generator::sample(const Op& op, std::span<const Operand> others, const Attributes& attributes) {
-  if (this == &default_generator()) note_dependency(this, [&] { return std::make_shared<DefaultGenerator>(*this); });
+Values GeneratorImpl::sample(const Op& op, std::span<const Operand> others, const Attributes& attributes) {
+  if (this == &current_generator()) note_dependency(this, [&] { return std::make_shared<DefaultGenerator>(*this); });
   std::vector<Operand> operands = {Operand(state_.get())};
   operands.insert(operands.end(), others.begin(), others.end());
   int64_t count = 0;
@@ -157,9 +157,9 @@ Values Generator::sample(const Op& op, std::span<const Operand> others, const At
   return results;
 }
 
-Generator& default_generator() {
-  if (Generator* const generator = DefaultGeneratorScope::innermost()) return *generator;
-  static Generator* const generator = new Generator;  // outlives threads that still run at exit
+GeneratorImpl& current_generator() {
+  if (GeneratorImpl* const generator = DefaultGeneratorScope::innermost()) return *generator;
+  static GeneratorImpl* const generator = new GeneratorImpl;  // outlives threads that still run at exit
   return *generator;
 }
 

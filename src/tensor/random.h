@@ -55,9 +55,9 @@ class ReservedNumbers {
 /// A random number generator: Philox4x32-10. Its state, a seed and an offset, is a tensor i64[2], so that sampling is
 /// an op on it. A random number depends on the seed, the offset at the time of the op and its index in the result. An
 /// op advances the offset by the number of elements sampled. Any thread may sample at any time.
-class Generator : public RefCounted {
+class GeneratorImpl : public RefCounted {
  public:
-  explicit Generator(uint64_t seed = kDefaultSeed);
+  explicit GeneratorImpl(uint64_t seed = kDefaultSeed);
 
   void manual_seed(uint64_t seed);
   /// Seeds from the operating system's entropy; returns the seed.
@@ -80,25 +80,25 @@ class Generator : public RefCounted {
 };
 
 /// The generator that random ops use by default: that of the innermost scope of the thread, or else the process's.
-Generator& default_generator();
+GeneratorImpl& current_generator();
 
 /// Makes a generator the default one on this thread until the end of the scope. A plan of a compiled C++ function that
 /// was recorded with one default generator does not serve calls with another.
 class DefaultGeneratorScope {
  public:
-  explicit DefaultGeneratorScope(Generator& generator) : saved_(std::exchange(innermost(), &generator)) {}
+  explicit DefaultGeneratorScope(GeneratorImpl& generator) : saved_(std::exchange(innermost(), &generator)) {}
   DefaultGeneratorScope(const DefaultGeneratorScope&) = delete;
   DefaultGeneratorScope& operator=(const DefaultGeneratorScope&) = delete;
   ~DefaultGeneratorScope() { innermost() = saved_; }
 
  private:
-  friend Generator& default_generator();
-  static Generator*& innermost() {
-    static constinit thread_local Generator* generator = nullptr;
+  friend GeneratorImpl& current_generator();
+  static GeneratorImpl*& innermost() {
+    static constinit thread_local GeneratorImpl* generator = nullptr;
     return generator;
   }
 
-  Generator* saved_;
+  GeneratorImpl* saved_;
 };
 
 /// Seeds the default generator. Defined with the public functions, in api_random.cpp.

@@ -1,4 +1,5 @@
-// What a compiled function depends on beside the values of tensors: other ways that it takes, handles, errors, modules.
+// What a compiled function depends on other than the values of tensors: other ways that it takes, handles, errors,
+// modules.
 
 #include <gtest/gtest.h>
 #include <lucid/lucid.h>
@@ -63,6 +64,20 @@ TEST(CompileNotices, EffectsOnAnArgumentWhoseSizesAreTraced) {
   (x * 3).sum().backward();
   (y * 3).sum().backward();
   expect_same(x.grad(), y.grad());
+}
+
+TEST(CompileNotices, AnotherShapeOfAnArgumentWhoseSizesAreTraced) {
+  const auto f = [](Tensor x) {
+    if (x.size(0) == 5) x.unsqueeze_(0);
+    return x * 2;
+  };
+  const auto fast = compile(f, kWait);
+  fast(ones({4, 2}));
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    const Tensor x = ones({5, 2});
+    EXPECT_EQ(fast(x).dim(), 3);
+    EXPECT_EQ(x.shape(), (Shape{1, 5, 2}));
+  }
 }
 
 TEST(CompileNotices, EffectsOnAnArgumentBeforeAnError) {
@@ -250,6 +265,141 @@ TEST(CompileNotices, AModeThatTheFunctionSets) {
     expect_same(fast(ones({4})), full({4}, 2.0));
     EXPECT_TRUE(dropout->training());
   }
+}
+
+TEST(CompileNotices, TheModulesOfAList) {
+  nn::ModuleList list;
+  list.append(nn::make<nn::ReLU>());
+  const auto sequence = nn::make<nn::Sequential>(nn::make<nn::ReLU>());
+  const auto f = [&](const Tensor& x) {
+    Tensor y = x;
+    for (size_t i = 0; i < list.size(); ++i) y = list[i](y);
+    return (*sequence)[0](y) * static_cast<double>(sequence->size());
+  };
+  const auto fast = compile(f, kWait);
+  const Tensor x = tensor({1.0f, 2.0f});
+  for (int repeat = 0; repeat < 3; ++repeat) expect_same(fast(x), f(x));
+  list.append(nn::make<nn::Tanh>());
+  for (int repeat = 0; repeat < 3; ++repeat) expect_same(fast(x), f(x));
+  sequence->set_child("0", nn::make<nn::Sigmoid>());
+  for (int repeat = 0; repeat < 3; ++repeat) expect_same(fast(x), f(x));
+  sequence->append(nn::make<nn::Tanh>());
+  for (int repeat = 0; repeat < 3; ++repeat) expect_same(fast(x), f(x));
+  EXPECT_THROW(list[2], IndexError);
+}
+
+TEST(CompileNotices, ChangesOfAModuleThatTheFunctionDoesNotCall) {
+  nn::Linear module({2, 2});
+  const auto fast = compile(
+      [&](const Tensor& x) {
+        module.register_forward_hook([](nn::Module&, const nn::Arguments&, const nn::Item&) { return std::nullopt; });
+        return x * 2;
+      },
+      kWait);
+  const uint64_t before = module.version();
+  for (int repeat = 0; repeat < 4; ++repeat) fast(ones({1}));
+  EXPECT_EQ(module.version(), before + 4);
+}
+
+TEST(CompileNotices, TheParametersOfAnOptimizer) {
+  Tensor p = ones({1}).requires_grad_(), q = ones({1}).requires_grad_();
+  optim::SGD optimizer({p, q}, {.lr = 1.0});
+  const auto step = compile(
+      [&](const Tensor& x) {
+        optimizer.zero_grad();
+        ((p + q) * x).sum().backward();
+        optimizer.step();
+      },
+      kWait);
+  for (int repeat = 0; repeat < 3; ++repeat) step(ones({1}));
+  optimizer.param_groups()[0]->params.pop_back();
+  step(ones({1}));
+  EXPECT_EQ(p.item<float>(), -3);
+  EXPECT_EQ(q.item<float>(), -2);
+}
+
+TEST(CompileNotices, GroupsThatTheFunctionReads) {
+  const Tensor p = ones({1}).requires_grad_(), q = ones({1}).requires_grad_();
+  optim::SGD optimizer({p}, {.lr = 1.0});
+  const auto f = [&](const Tensor& x) {
+    Tensor sum = x;
+    for (const auto& group : optimizer.param_groups())
+      for (const Tensor& param : group->params) sum = sum + param.detach();
+    return sum;
+  };
+  const auto fast = compile(f, kWait);
+  for (int repeat = 0; repeat < 3; ++repeat) expect_same(fast(ones({1})), f(ones({1})));
+  optimizer.add_param_group({.params = {q}});
+  for (int repeat = 0; repeat < 3; ++repeat) expect_same(fast(ones({1})), f(ones({1})));
+}
+
+TEST(CompileNotices, StateThatTheFunctionClears) {
+  const Tensor p = ones({1}).requires_grad_();
+  optim::SGD optimizer({p}, {.lr = 1.0, .momentum = 0.5});
+  const auto clear = compile(
+      [&](const Tensor& x) {
+        optimizer.clear_state();
+        return x * 2;
+      },
+      kWait);
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    optimizer.state(p);
+    clear(ones({1}));
+    EXPECT_FALSE(optimizer.has_state(p));
+  }
+}
+
+TEST(CompileNotices, AGradientModeThatTheFunctionLeaves) {
+  std::optional<NoGrad> no_grad;
+  const auto fast = compile(
+      [&](const Tensor& x) {
+        no_grad.emplace();
+        return x * 2;
+      },
+      kWait);
+  for (int repeat = 0; repeat < 4; ++repeat) {
+    fast(ones({1}));
+    EXPECT_FALSE(grad_enabled());
+    no_grad.reset();
+  }
+}
+
+TEST(CompileNotices, AGeneratorThatTheFunctionCaptures) {
+  Generator mine, other;
+  const auto f = [](const Generator& generator) {
+    return [generator](const Tensor& x) { return x + rand({2}, kNone, generator); };
+  };
+  const auto fast = compile(f(mine), kWait);
+  for (int i = 0; i < 4; ++i) {
+    if (i == 2) mine.manual_seed(7), other.manual_seed(7);
+    expect_same(fast(ones({2})), f(other)(ones({2})));
+  }
+  EXPECT_GE(fast.cache_info().hits, 2);
+}
+
+TEST(CompileNotices, SettingsThatTheFunctionChanges) {
+  const auto f = [](const Tensor& x) {
+    set_default_dtype(kFloat64);
+    return x + 1;
+  };
+  const auto fast = compile(f, kWait);
+  for (int i = 0; i < 3; ++i) {
+    fast(ones({2}, kFloat32));
+    EXPECT_EQ(get_default_dtype(), kFloat64);
+    set_default_dtype(kFloat32);
+  }
+  EXPECT_EQ(fast.cache_info().hits, 0);
+}
+
+TEST(CompileNotices, InferenceModeInsideTheFunction) {
+  const Tensor w = ones({2}).requires_grad_();
+  const auto f = [&](const Tensor& x) {
+    const InferenceMode inference;
+    return x * w;
+  };
+  const auto fast = compile(f, kWait);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(fast(ones({2})).requires_grad());
+  EXPECT_GE(fast.cache_info().hits, 1);
 }
 
 TEST(CompileNotices, AModuleInPlaceOfAnother) {

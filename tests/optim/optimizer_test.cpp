@@ -234,5 +234,11 @@ TEST(Groups, OverrideTheOptions) {
   EXPECT_EQ(optimizer.param_groups()[1]->options.real("lr"), 0.25);
 }
 
+TEST(Groups, NamesOfOptionsAreText) {
+  const Tensor a = leaf({1});
+  EXPECT_THROW(Adam({{.params = {a}, .options = {{int64_t{1}, 0.5}}}}, {.lr = 0.25}), TypeError);
+  EXPECT_THROW(Optimizer("Adam", {{.params = {a}}}, {{int64_t{1}, 0.5}}), TypeError);
+}
+
 }  // namespace
 }  // namespace lucid

@@ -6,11 +6,9 @@
 namespace lucid {
 namespace {
 
-using optim::LRScheduler;
-using optim::make_scheduler;
-using optim::SGD;
+using namespace optim;
 
-std::vector<double> rates(optim::Optimizer& optimizer, LRScheduler& schedule, int steps) {
+std::vector<double> rates(Optimizer& optimizer, Schedule schedule, int steps) {
   std::vector<double> found;
   for (int i = 0; i < steps; ++i) {
     found.push_back(optimizer.param_groups()[0]->options.real("lr"));
@@ -20,64 +18,135 @@ std::vector<double> rates(optim::Optimizer& optimizer, LRScheduler& schedule, in
   return found;
 }
 
+SGD make_sgd() { return SGD({ones({1}).requires_grad_()}, {.lr = 1, .momentum = 0.5}); }
+
 TEST(Schedule, SetsTheRates) {
-  SGD optimizer({ones({1}).requires_grad_()}, {.lr = 1});
-  const auto schedule = make_scheduler("StepLR", optimizer, {{"step_size", 2}, {"gamma", 0.5}});
-  EXPECT_EQ(rates(optimizer, *schedule, 5), (std::vector<double>{1, 1, 0.5, 0.5, 0.25}));
-  EXPECT_EQ(schedule->last_epoch(), 5);
+  SGD optimizer = make_sgd();
+  const StepLR schedule(optimizer, {.step_size = 2, .gamma = 0.5});
+  EXPECT_EQ(rates(optimizer, schedule, 5), (std::vector<double>{1, 1, 0.5, 0.5, 0.25}));
+  EXPECT_EQ(schedule.last_epoch(), 5);
   EXPECT_FALSE(schedule->is_early());
 }
 
 TEST(Schedule, FunctionsAndClosedForms) {
-  SGD optimizer({ones({1}).requires_grad_()}, {.lr = 1});
-  const auto schedule =
-      make_scheduler("LambdaLR", optimizer, {}, {[](int64_t epoch) { return 1.0 / static_cast<double>(1 + epoch); }});
-  EXPECT_EQ(rates(optimizer, *schedule, 2), (std::vector<double>{1, 0.5}));
-  SGD other({ones({1}).requires_grad_()}, {.lr = 1});
-  const auto exponential = make_scheduler("ExponentialLR", other, {{"gamma", 0.5}});
+  SGD optimizer = make_sgd();
+  const auto inverse = [](int64_t epoch) { return 1.0 / static_cast<double>(1 + epoch); };
+  EXPECT_EQ(rates(optimizer, LambdaLR(optimizer, inverse), 3), (std::vector<double>{1, 0.5, 1.0 / 3}));
+  SGD second = make_sgd();
+  EXPECT_EQ(rates(second, MultiplicativeLR(second, [](int64_t) { return 0.5; }), 3),
+            (std::vector<double>{1, 0.5, 0.25}));
+  SGD third = make_sgd();
+  const ExponentialLR exponential(third, {.gamma = 0.5});
   exponential->step_to(3);
-  EXPECT_EQ(exponential->get_last_lr()[0], 0.125);
+  EXPECT_EQ(exponential.get_last_lr()[0], 0.125);
 }
 
 TEST(Schedule, OneAfterAnother) {
-  SGD optimizer({ones({1}).requires_grad_()}, {.lr = 1});
-  const auto first = make_scheduler("ConstantLR", optimizer, {{"factor", 0.5}, {"total_iters", 10}});
-  const auto second = make_scheduler("ExponentialLR", optimizer, {{"gamma", 0.1}});
-  const auto both = optim::make_sequential(optimizer, {first, second}, {2});
-  const std::vector<double> found = rates(optimizer, *both, 4);
+  SGD optimizer = make_sgd();
+  const ConstantLR first(optimizer, {.factor = 0.5, .total_iters = 10});
+  const ExponentialLR second(optimizer, {.gamma = 0.1});
+  const std::vector<double> found = rates(optimizer, SequentialLR(optimizer, {first, second}, {2}), 4);
   EXPECT_EQ(found[0], 0.5);
   EXPECT_EQ(found[1], 0.5);
   EXPECT_EQ(found[2], 1);
   EXPECT_DOUBLE_EQ(found[3], 0.1);
 }
 
+TEST(Schedule, SeveralAtOnce) {
+  SGD optimizer = make_sgd();
+  const ChainedScheduler both(
+      {StepLR(optimizer, {.step_size = 1, .gamma = 0.5}), ExponentialLR(optimizer, {.gamma = 0.5})});
+  EXPECT_EQ(rates(optimizer, both, 3), (std::vector<double>{1, 0.25, 0.0625}));
+}
+
 TEST(Schedule, StatesContinue) {
-  SGD optimizer({ones({1}).requires_grad_()}, {.lr = 1});
-  const auto schedule = make_scheduler("CosineAnnealingLR", optimizer, {{"T_max", 7}});
-  rates(optimizer, *schedule, 3);
-  SGD other({ones({1}).requires_grad_()}, {.lr = 1});
-  const auto resumed = make_scheduler("CosineAnnealingLR", other, {{"T_max", 7}});
+  SGD optimizer = make_sgd();
+  const CosineAnnealingLR schedule(optimizer, {.T_max = 7});
+  rates(optimizer, schedule, 3);
+  SGD other = make_sgd();
+  CosineAnnealingLR resumed(other, {.T_max = 7});
   other.load_state_dict(optimizer.state_dict());
-  resumed->load_state_dict(schedule->state_dict());
-  EXPECT_EQ(rates(other, *resumed, 6), rates(optimizer, *schedule, 6));
+  resumed.load_state_dict(schedule.state_dict());
+  EXPECT_EQ(rates(other, resumed, 6), rates(optimizer, schedule, 6));
 }
 
 TEST(Schedule, Plateaus) {
-  SGD optimizer({ones({1}).requires_grad_()}, {.lr = 1});
-  const auto schedule = make_scheduler("ReduceLROnPlateau", optimizer, {{"patience", 0}});
-  schedule->observe(1);
-  schedule->observe(1);
-  EXPECT_DOUBLE_EQ(schedule->get_last_lr()[0], 0.1);
-  EXPECT_THROW(schedule->step(), TypeError);
+  SGD optimizer = make_sgd();
+  ReduceLROnPlateau schedule(optimizer, {.patience = 0});
+  schedule.step(1.0);
+  schedule.step(1.0);
+  EXPECT_DOUBLE_EQ(schedule.get_last_lr()[0], 0.1);
+  EXPECT_THROW(schedule.step(), TypeError);
+}
+
+TEST(Schedule, TheMomentumMovesWithTheRate) {
+  SGD optimizer = make_sgd();
+  const CyclicLR cyclic(optimizer, {.base_lr = 0.25, .max_lr = 1.25, .step_size_up = 2});
+  EXPECT_EQ(rates(optimizer, cyclic, 5), (std::vector<double>{0.25, 0.75, 1.25, 0.75, 0.25}));
+  EXPECT_DOUBLE_EQ(optimizer.param_groups()[0]->options.real("momentum"), 0.85);
+  SGD second = make_sgd();
+  const CyclicLR scaled(second, {.base_lr = 0.0,
+                                 .max_lr = 1.0,
+                                 .step_size_up = 1,
+                                 .scale_fn = [](int64_t) { return 0.5; },
+                                 .cycle_momentum = false});
+  EXPECT_EQ(rates(second, scaled, 3), (std::vector<double>{0, 0.5, 0}));
+  SGD third = make_sgd();
+  const OneCycleLR one(third, {.max_lr = Tree::List{2.0}, .total_steps = 10});
+  EXPECT_DOUBLE_EQ(rates(third, one, 3)[2], 2.0);
+}
+
+std::string text(const Tree& tree) {
+  if (const Tree::Dict* dict = tree.dict_or_null()) {
+    std::string all;
+    for (const auto& [key, value] : *dict) all += to_string(key) + "=" + text(value) + " ";
+    return all;
+  }
+  if (const Tree::List* items = tree.items_or_null()) {
+    std::string all;
+    for (const Tree& item : *items) all += text(item) + ",";
+    return all;
+  }
+  if (tree.is_none()) return "None";
+  if (const bool* flag = tree.get_if<bool>()) return std::to_string(*flag);
+  if (const std::string* words = tree.get_if<std::string>()) return *words;
+  return std::to_string(tree.as_real("a number"));
+}
+
+/// The defaults are written in the options and in the schedules themselves.
+TEST(Schedule, DefaultsAreThoseByName) {
+  const auto check = []<typename Options>(const Options& options, const Tree::Dict& required) {
+    SGD first = make_sgd(), second = make_sgd();
+    const Schedule schedule = BuiltInSchedule<Options>(first, options);
+    EXPECT_EQ(text(schedule.state_dict()), text(make_scheduler(Options::kName, second, required)->state_dict()));
+  };
+  check(StepLROptions{.step_size = 3}, {{"step_size", 3}});
+  check(MultiStepLROptions{.milestones = {1, 2}}, {{"milestones", Tree::List{1, 2}}});
+  check(ConstantLROptions{}, {});
+  check(LinearLROptions{}, {});
+  check(ExponentialLROptions{.gamma = 0.5}, {{"gamma", 0.5}});
+  check(PolynomialLROptions{}, {});
+  check(CosineAnnealingLROptions{.T_max = 4}, {{"T_max", 4}});
+  check(CosineAnnealingWarmRestartsOptions{.T_0 = 4}, {{"T_0", 4}});
+  check(OneCycleLROptions{.max_lr = 1.0, .epochs = 2, .steps_per_epoch = 3},
+        {{"max_lr", 1.0}, {"epochs", 2}, {"steps_per_epoch", 3}});
+  check(ReduceLROnPlateauOptions{}, {});
+  SGD first = make_sgd(), second = make_sgd();
+  EXPECT_EQ(text(CyclicLR(first, {.base_lr = 0.1, .max_lr = 1.0}).state_dict()),
+            text(make_scheduler("CyclicLR", second, {{"base_lr", 0.1}, {"max_lr", 1.0}})->state_dict()));
 }
 
 TEST(Schedule, RejectsInvalidArguments) {
-  SGD optimizer({ones({1}).requires_grad_()}, {.lr = 1});
-  EXPECT_THROW(make_scheduler("StepLR", optimizer), TypeError);
+  SGD optimizer = make_sgd();
+  EXPECT_THROW(StepLR{optimizer}, TypeError);
+  EXPECT_THROW(ExponentialLR{optimizer}, TypeError);
+  EXPECT_THROW(CosineAnnealingWarmRestarts{optimizer}, TypeError);
+  EXPECT_THROW(OneCycleLR(optimizer, {.total_steps = 3}), TypeError);
+  EXPECT_THROW(CyclicLR{optimizer}, TypeError);
   EXPECT_THROW(make_scheduler("StepLR", optimizer, {{"step_size", 1}, {"gama", 1.0}}), TypeError);
   EXPECT_THROW(make_scheduler("Nothing", optimizer), ValueError);
-  EXPECT_THROW(make_scheduler("ExponentialLR", optimizer, {{"gamma", 0.5}})->observe(1), TypeError);
-  EXPECT_THROW(optim::make_chained({}), ValueError);
+  EXPECT_THROW(ExponentialLR(optimizer, {.gamma = 0.5}).step(1.0), TypeError);
+  EXPECT_THROW(ChainedScheduler({}), ValueError);
 }
 
 }  // namespace

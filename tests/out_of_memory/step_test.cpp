@@ -134,7 +134,7 @@ class StepTest : public ::testing::Test {
   void SetUp() override {
     // Without the compile thread, calls compile synchronously, in the same order every time.
     jit::stop_compile_thread();
-    set_num_threads(1);
+    set_thread_count(1);
     training_.reset();
     before_ = training_.state();
     training_.step_eagerly();

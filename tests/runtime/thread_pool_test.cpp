@@ -26,8 +26,8 @@ namespace {
 
 class ThreadsScope {
  public:
-  explicit ThreadsScope(int threads) : saved_(num_threads()) { set_num_threads(threads); }
-  ~ThreadsScope() { set_num_threads(saved_); }
+  explicit ThreadsScope(int threads) : saved_(num_threads()) { set_thread_count(threads); }
+  ~ThreadsScope() { set_thread_count(saved_); }
 
  private:
   int saved_;
@@ -183,16 +183,16 @@ TEST(ThreadPool, HugeCountsDoNotOverflow) {
 TEST(ThreadPool, TheNumberOfThreadsCanChangeBetweenRegions) {
   const ThreadsScope scope(1);
   for (int threads : {1, 5, 2, 9, 1, 3}) {
-    set_num_threads(threads);
+    set_thread_count(threads);
     EXPECT_EQ(num_threads(), threads);
     EXPECT_TRUE(visits_each_once(500, 1));
   }
 }
 
 TEST(ThreadPool, RejectsImpossibleNumbersOfThreads) {
-  EXPECT_THROW(set_num_threads(0), ValueError);
-  EXPECT_THROW(set_num_threads(-1), ValueError);
-  EXPECT_THROW(set_num_threads(kMaxThreads + 1), ValueError);
+  EXPECT_THROW(set_thread_count(0), ValueError);
+  EXPECT_THROW(set_thread_count(-1), ValueError);
+  EXPECT_THROW(set_thread_count(kMaxThreads + 1), ValueError);
 }
 
 TEST(ThreadPool, WorkersLeaveSignalsToTheProgram) {

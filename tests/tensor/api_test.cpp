@@ -1,5 +1,4 @@
 #include "support.h"
-#include "tensor/random.h"
 
 namespace lucid::testing {
 namespace {
@@ -43,16 +42,46 @@ TEST(Tensor, MutableDataIsAWrite) {
 }
 
 TEST(Generator, StateIsSeedAndOffset) {
-  Generator generator(7);
+  Generator generator;
+  generator.manual_seed(7);
   EXPECT_EQ(generator.initial_seed(), 7u);
-  EXPECT_EQ(wrap(generator.state()).to_vector<int64_t>(), (std::vector<int64_t>{7, 0}));
-  const TensorRef copy = generator.state();
+  const Tensor state = generator.get_state();
+  EXPECT_EQ(state.to_vector<int64_t>(), (std::vector<int64_t>{7, 0}));
+  const Generator same = generator;
   generator.manual_seed(9);
-  EXPECT_EQ(wrap(copy).to_vector<int64_t>(), (std::vector<int64_t>{7, 0}));
-  generator.set_state(*copy);
+  EXPECT_EQ(same.initial_seed(), 9u);
+  EXPECT_EQ(state.to_vector<int64_t>(), (std::vector<int64_t>{7, 0}));
+  generator.set_state(state);
   EXPECT_EQ(generator.initial_seed(), 7u);
-  expect_error(ErrorClass::kType, "i64[2]", [&] { generator.set_state(unwrap(counting({2}))); });
+  expect_error(ErrorClass::kType, "i64[2]", [&] { generator.set_state(counting({2})); });
   EXPECT_NE(generator.seed(), generator.seed());
+}
+
+TEST(Generator, ItsSamplesAreThoseOfTheDefaultGenerator) {
+  const Tensor p = full({2, 4}, 0.5);
+  const auto samples = [&](const Generator& generator) {
+    return std::vector<Tensor>{rand({3}, kNone, generator),
+                               randn({3}, kFloat64, generator),
+                               normal(2, 0.5, {3}, kNone, generator),
+                               normal(p, p * 2, generator),
+                               randint(0, 9, {3}, kInt32, generator),
+                               randint(0, 9, {3}, kFloat32, generator),
+                               randperm(5, generator),
+                               bernoulli(p, generator),
+                               multinomial(p, 3, false, generator)};
+  };
+  Generator generator;
+  generator.manual_seed(11);
+  const Tensor before = get_rng_state();
+  const std::vector<Tensor> found = samples(generator);
+  EXPECT_TRUE(equal(get_rng_state(), before));
+  manual_seed(11);
+  const std::vector<Tensor> expected = samples(default_generator());
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(equal(found[i], expected[i])) << i;
+  EXPECT_TRUE(equal(generator.get_state(), get_rng_state()));
+  EXPECT_EQ(found[4].dtype(), kInt32);
+  EXPECT_EQ(found[5].dtype(), kFloat32);
+  EXPECT_EQ(found[8].shape(), (Shape{2, 3}));
 }
 
 TEST(Generator, SamplingAdvancesTheOffsetByTheElementCount) {
@@ -93,6 +122,76 @@ TEST(Generator, TheDefaultOneIsSeeded) {
   manual_seed(4);
   set_rng_state(state);
   EXPECT_EQ(default_generator().initial_seed(), 3u);
+}
+
+TEST(Modes, AreRestored) {
+  const Tensor x = leaf({2});
+  {
+    const InferenceMode inference;
+    EXPECT_FALSE((x * 2.0).requires_grad());
+    EXPECT_TRUE(inference_mode_enabled());
+    {
+      const EnableGrad gradients;
+      EXPECT_FALSE(inference_mode_enabled());
+      EXPECT_TRUE((x * 2.0).requires_grad());
+      const InferenceMode off(false);
+      EXPECT_TRUE(grad_enabled());
+    }
+    const NoGrad no_grad;
+    EXPECT_TRUE(inference_mode_enabled());
+  }
+  EXPECT_FALSE(inference_mode_enabled());
+  EXPECT_TRUE((x * 2.0).requires_grad());
+}
+
+TEST(Settings, AreThoseOfTheProcess) {
+  EXPECT_EQ(get_default_dtype(), kFloat32);
+  set_default_dtype(kFloat64);
+  EXPECT_EQ(ones({2}).dtype(), kFloat64);
+  set_default_dtype(kFloat32);
+  expect_error(ErrorClass::kType, "float dtype", [] { set_default_dtype(kInt32); });
+  EXPECT_EQ(get_default_device(), "cpu");
+  set_default_device("cpu:0");
+  EXPECT_EQ(ones({2}).device(), "cpu");
+  expect_error(ErrorClass::kValue, "tpu", [] { set_default_device("tpu"); });
+  const int threads = get_num_threads();
+  set_num_threads(3);
+  EXPECT_EQ(get_num_threads(), 3);
+  set_num_threads(threads);
+  expect_error(ErrorClass::kValue, "1 to 1024", [] { set_num_threads(0); });
+}
+
+TEST(Comparisons, OfWholeTensors) {
+  const Tensor x = make({1, 2}), nan = make({std::nan(""), 1});
+  EXPECT_TRUE(equal(x, make({1, 2})));
+  EXPECT_FALSE(equal(x, make({1, 3})));
+  EXPECT_FALSE(equal(x, make({1, 2, 3})));
+  EXPECT_FALSE(equal(nan, nan));
+  EXPECT_TRUE(allclose(x, x + 1e-9));
+  EXPECT_FALSE(allclose(x, x + 1e-3));
+  EXPECT_TRUE(allclose(x, x + 1e-3, 0, 1e-2));
+  EXPECT_FALSE(allclose(nan, nan));
+  EXPECT_TRUE(allclose(nan, nan, 1e-5, 1e-8, true));
+  expect_error(ErrorClass::kValue, "refers to no tensor", [&] { equal(x, Tensor()); });
+}
+
+TEST(UndefinedTensors, AreErrors) {
+  Tensor x = zeros({2});
+  EXPECT_THROW(x[0] = Tensor(), TypeError);
+  EXPECT_THROW(x[x > 1] = Tensor(), TypeError);
+  EXPECT_THROW(x.copy_(Tensor()), TypeError);
+  EXPECT_THROW(x.fill_(Tensor()), TypeError);
+  EXPECT_THROW(x.index_put({Tensor()}, x), TypeError);
+}
+
+TEST(FromVector, ChecksTheNumberOfElements) {
+  const std::vector<float> two = {1, 2};
+  EXPECT_THROW(from_vector(two, {5}), ValueError);
+  EXPECT_THROW(from_vector(two, {1}), ValueError);
+  EXPECT_THROW(from_vector(two, {int64_t{1} << 62, 4}), ValueError);
+  EXPECT_THROW(from_vector(two, {-2}), ValueError);
+  EXPECT_EQ(from_vector(two, {2, 1}).shape(), (Shape{2, 1}));
+  EXPECT_THROW(from_data(nullptr, {2}, kFloat32), ValueError);
 }
 
 }  // namespace

@@ -157,10 +157,10 @@ TEST_P(EveryOp, HasTheSameBitsOnAnyNumberOfThreads) {
       for (PlanStep& step : plan.plan->steps) step.grain = 1;
     }
     for (int threads : {1, 2, 7}) {
-      set_num_threads(threads);
+      set_thread_count(threads);
       ASSERT_EQ(run_bits(sample), expected) << threads << " threads";
     }
-    set_num_threads(before);
+    set_thread_count(before);
   });
   clear_eager_plans();
 }

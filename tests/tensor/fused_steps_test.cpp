@@ -25,9 +25,9 @@ class FusedSteps : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     before_ = num_threads();
-    set_num_threads(GetParam());
+    set_thread_count(GetParam());
   }
-  void TearDown() override { set_num_threads(before_); }
+  void TearDown() override { set_thread_count(before_); }
 
   static void check(const Tensor& x, int64_t axis) {
     const Tensor shifted = x - amax(x, Shape{axis}, true);

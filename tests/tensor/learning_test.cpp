@@ -90,7 +90,7 @@ TEST(LayerNorm, ItsResultIsNotSavedForTheGradient) {
 
 Tensor dropped(const Tensor& x, double p) {
   const Operand operands[] = {Operand(&unwrap(x))};
-  return wrap(default_generator().sample(op_table().at("random_dropout"), operands, {p}).front());
+  return wrap(current_generator().sample(op_table().at("random_dropout"), operands, {p}).front());
 }
 
 TEST(Dropout, TheGradientUsesTheMaskOfTheForwardPass) {
