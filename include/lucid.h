@@ -2,7 +2,7 @@
  *
  * Link with -llucid_runtime, which has no compiler and runs the machine code in the file, or with -llucid, which can
  * also compile the program from its graph. Any thread may call any function, except that no thread may use a program
- * while it is freed. Unless noted otherwise, a function fails if its program is NULL. Programs compute no gradients.
+ * while it is freed. Programs compute no gradients.
  */
 #ifndef LUCID_H
 #define LUCID_H
@@ -77,15 +77,16 @@ lucid_program* lucid_program_copy(const lucid_program* program);
 /* Does nothing for NULL. No other thread may be using the program. */
 void lucid_program_free(lucid_program* program);
 
+/* What a program is. For NULL these return NULL or 0, and set no error. */
 const char* lucid_program_name(const lucid_program* program);
 size_t lucid_program_input_count(const lucid_program* program);
 size_t lucid_program_output_count(const lucid_program* program);
-/* NULL if there is no such input or output, or no program. */
+/* NULL if there is no such input or output. */
 const lucid_spec* lucid_program_input(const lucid_program* program, size_t index);
 const lucid_spec* lucid_program_output(const lucid_program* program, size_t index);
 
-/* Runs the program. Returns 0, or -1 on failure: then the outputs are not set, and the state is as before. The caller
- * releases the outputs. Calls of one program that write its state wait for each other. */
+/* Runs the program. Returns 0, or -1 on failure, such as a program that is NULL: then the outputs are not set, and the
+ * state is as before. The caller releases the outputs. Calls of one program that write its state wait for each other. */
 int lucid_program_run(lucid_program* program, const lucid_tensor* inputs, size_t input_count, lucid_tensor* outputs,
                       size_t output_count);
 /* Gives the state the contents that it had in the file. Returns 0, or -1 on failure. */
