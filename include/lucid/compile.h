@@ -153,13 +153,26 @@ decltype(auto) as_parameter(const T& argument) {
   }
 }
 
+/// Calls a compiled function whose parameter types are known, so that its arguments may be in braces: `f(x, {y, z})`.
+template <typename Self, typename Parameters>
+struct TypedCall {
+  void operator()(TypedCall) const = delete;
+};
+template <typename Self, typename First, typename... Rest>
+struct TypedCall<Self, std::tuple<First, Rest...>> {
+  auto operator()(const First& first, const Rest&... rest) const {
+    return static_cast<const Self&>(*this).call(first, rest...);
+  }
+};
+
 /// A compiled function, as returned by compile(). Copies share their plans. Any number of threads may call it
 /// concurrently, provided that the function itself allows that.
 template <typename F>
-class Compiled {
+class Compiled : public TypedCall<Compiled<F>, typename ParametersOf<F>::Types> {
  public:
   Compiled(F function, const CompileOptions& options) : function_(std::move(function)), calls_(options) {}
 
+  using TypedCall<Compiled, typename ParametersOf<F>::Types>::operator();
   /// Calls the function; see CallArguments for what it may take.
   template <typename... Arguments>
   auto operator()(const Arguments&... arguments) const {
@@ -189,6 +202,7 @@ class Compiled {
   void invalidate_cache() const { calls_.clear(); }
 
  private:
+  friend TypedCall<Compiled, typename ParametersOf<F>::Types>;
   /// Calls a function with the arguments as parameters.
   template <typename Function, typename... Arguments>
   static auto with_parameters(const Function& function, const Arguments&... arguments) {

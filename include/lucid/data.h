@@ -95,7 +95,8 @@ class DataLoader {
     using value_type = std::vector<Tensor>;
     using difference_type = std::ptrdiff_t;
 
-    std::vector<Tensor> operator*() const { return batch_; }
+    /// Valid until the next batch.
+    const std::vector<Tensor>& operator*() const { return batch_; }
     Iterator& operator++();
     void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t) const { return !epoch_; }

@@ -12,7 +12,8 @@
 namespace lucid::optim {
 
 /// Changes the learning rates of an optimizer from epoch to epoch (or from step to step). Call step() after the step of
-/// the optimizer. Several schedules may act on one optimizer: most of them multiply the current rate.
+/// the optimizer. Several schedules may act on one optimizer: most of them multiply the current rate. Compiled
+/// functions that use a schedule run eagerly.
 class LRScheduler {
  public:
   LRScheduler(const LRScheduler&) = delete;
@@ -28,10 +29,10 @@ class LRScheduler {
   virtual void observe(double metric);
   virtual bool needs_metric() const { return false; }
 
-  int64_t last_epoch() const { return epoch_; }
+  int64_t last_epoch() const;
   /// The current rate of each parameter group.
-  std::vector<double> get_last_lr() const { return last_rates_; }
-  const std::vector<double>& base_lrs() const { return base_rates_; }
+  std::vector<double> get_last_lr() const;
+  const std::vector<double>& base_lrs() const;
   /// True if neither the schedule nor the optimizer has taken a step yet. A step() now would skip the first rate.
   bool is_early() const;
 
@@ -40,7 +41,7 @@ class LRScheduler {
   virtual void load_state_dict(const Tree& state_dict);
 
   /// An option or state value by name; null if there is none.
-  const Tree* find(const std::string& name) const { return values_.find(name); }
+  const Tree* find(const std::string& name) const;
 
  protected:
   explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {}

@@ -104,7 +104,7 @@ class Optimizer {
   std::function<void()> register_step_post_hook(Hook hook);
 
   /// Number of steps taken by this object, for schedulers.
-  uint64_t steps_taken() const { return counters_->steps; }
+  uint64_t steps_taken() const;
   /// Counts a step that is taken elsewhere, by a subclass in another language.
   void count_step() { ++counters_->steps; }
 

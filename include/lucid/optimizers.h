@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -43,6 +44,7 @@ struct AdamOptions {
   double weight_decay = 0;
   bool amsgrad = false;
   bool maximize = false;
+  bool decoupled_weight_decay = false;
   Tree::Dict dict() const;
 };
 /// Adam, optionally with AMSGrad.
@@ -180,8 +182,12 @@ struct MuonOptions {
   double weight_decay = 0.1;
   double momentum = 0.95;
   bool nesterov = true;
+  /// Of the polynomial of a Newton-Schulz step.
+  std::array<double, 3> ns_coefficients = {3.4445, -4.775, 2.0315};
   double eps = 1e-7;
   int64_t ns_steps = 5;
+  /// "original" or "match_rms_adamw".
+  std::optional<std::string> adjust_lr_fn = kNone;
   Tree::Dict dict() const;
 };
 /// Momentum with orthogonalized updates; for 2-d parameters.

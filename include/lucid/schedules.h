@@ -19,7 +19,8 @@ namespace lucid::optim {
 /// Copies refer to the same schedule. The optimizer must outlive it.
 class Schedule {
  public:
-  Schedule(std::shared_ptr<LRScheduler> scheduler) : scheduler_(std::move(scheduler)) {}  // NOLINT
+  /// Throws ValueError for a null pointer.
+  Schedule(std::shared_ptr<LRScheduler> scheduler);  // NOLINT
 
   /// Advances to the next epoch.
   void step() { scheduler_->step(); }

@@ -16,7 +16,7 @@ void set_default_dtype(Dtype dtype);
 
 /// The device of tensors that are created without one, such as "cpu" or "gpu:0".
 std::string get_default_device();
-/// Throws ValueError for a name that is no device.
+/// Throws ValueError if there is no such device.
 void set_default_device(const std::string& device);
 
 /// The largest number of threads that an op uses. Results do not depend on it.

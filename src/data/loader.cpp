@@ -8,9 +8,9 @@ namespace lucid::data {
 
 std::vector<Tensor> Dataset::get_batch(std::span<const int64_t> indices) const {
   std::vector<std::vector<Tensor>> columns;
-  for (const int64_t index : indices) {
+  for (const int64_t& index : indices) {
     const std::vector<Tensor> sample = get(index);
-    if (columns.empty()) columns.resize(sample.size());
+    if (&index == indices.data()) columns.resize(sample.size());
     if (sample.size() != columns.size())
       throw ValueError("DataLoader: sample {} has {} tensors, but sample {} has {}", index, sample.size(), indices[0],
                        columns.size());

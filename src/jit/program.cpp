@@ -164,6 +164,7 @@ Program::~Program() {
 }
 
 std::string Program::compile_now(const PassList* passes) {
+  if (!job_) return call_.obstacle;  // it is compiled
   CallPlan call = compile_call(job_->record, passes);
   return take(call);
 }

@@ -163,6 +163,11 @@ const std::vector<std::shared_ptr<ParamGroup>>& Optimizer::param_groups() const 
   return groups_;
 }
 
+uint64_t Optimizer::steps_taken() const {
+  note_act_outside("reads how many steps an optimizer has taken");
+  return counters_->steps;
+}
+
 void Optimizer::changed() {
   note_use();
   ++counters_->version;

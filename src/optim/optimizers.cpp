@@ -21,8 +21,13 @@ Tree::Dict SGDOptions::dict() const {
 }
 
 Tree::Dict AdamOptions::dict() const {
-  return {{"lr", lr},           {"betas", tree_of(betas)}, {"eps", eps}, {"weight_decay", weight_decay},
-          {"amsgrad", amsgrad}, {"maximize", maximize}};
+  return {{"lr", lr},
+          {"betas", tree_of(betas)},
+          {"eps", eps},
+          {"weight_decay", weight_decay},
+          {"amsgrad", amsgrad},
+          {"maximize", maximize},
+          {"decoupled_weight_decay", decoupled_weight_decay}};
 }
 
 Tree::Dict AdamWOptions::dict() const {
@@ -94,8 +99,14 @@ Tree::Dict LionOptions::dict() const {
 }
 
 Tree::Dict MuonOptions::dict() const {
-  return {{"lr", lr},   {"weight_decay", weight_decay}, {"momentum", momentum}, {"nesterov", nesterov},
-          {"eps", eps}, {"ns_steps", ns_steps}};
+  return {{"lr", lr},
+          {"weight_decay", weight_decay},
+          {"momentum", momentum},
+          {"nesterov", nesterov},
+          {"ns_coefficients", Tree::Tuple{Tree::List(ns_coefficients.begin(), ns_coefficients.end())}},
+          {"eps", eps},
+          {"ns_steps", ns_steps},
+          {"adjust_lr_fn", tree_of(adjust_lr_fn)}};
 }
 
 Tree::Dict LBFGSOptions::dict() const {

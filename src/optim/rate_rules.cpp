@@ -86,6 +86,7 @@ RateRule linear_lr() {
               [](const View& v, double base) {
                 const double start = v.real("start_factor");
                 const int64_t total = v.integer("total_iters");
+                if (total <= 0) return base * v.real("end_factor");
                 const auto done = static_cast<double>(std::min(total, v.epoch));
                 return base * (start + (v.real("end_factor") - start) * done / static_cast<double>(total));
               },

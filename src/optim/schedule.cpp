@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "tensor/observer.h"
 
 namespace lucid::optim {
 
@@ -49,6 +50,28 @@ void LRScheduler::observe(double) {
   throw TypeError("lr_scheduler: only ReduceLROnPlateau takes a metric; call step() without arguments");
 }
 
+// Plans do not depend on schedules. A step reads the rates, which makes the call run eagerly.
+
+int64_t LRScheduler::last_epoch() const {
+  note_act_outside("reads a learning rate schedule");
+  return epoch_;
+}
+
+std::vector<double> LRScheduler::get_last_lr() const {
+  note_act_outside("reads a learning rate schedule");
+  return last_rates_;
+}
+
+const std::vector<double>& LRScheduler::base_lrs() const {
+  note_act_outside("reads a learning rate schedule");
+  return base_rates_;
+}
+
+const Tree* LRScheduler::find(const std::string& name) const {
+  note_act_outside("reads a learning rate schedule");
+  return values_.find(name);
+}
+
 bool LRScheduler::is_early() const { return steps_ == 1 && optimizer_.steps_taken() == 0; }
 
 std::vector<double> LRScheduler::rates() { return last_rates_; }
@@ -89,6 +112,7 @@ std::vector<double> numbers_of(const Tree& tree, const char* what) {
 }  // namespace
 
 Tree LRScheduler::state_dict() const {
+  note_act_outside("reads a learning rate schedule");
   Tree::Dict state = values_;
   state["base_lrs"] = list_of(base_rates_);
   state["last_epoch"] = epoch_;
@@ -98,6 +122,7 @@ Tree LRScheduler::state_dict() const {
 }
 
 void LRScheduler::load_state_dict(const Tree& state_dict) {
+  note_act_outside("loads the state of a learning rate schedule");
   const Tree::Dict& state = state_dict.as_dict("lr_scheduler: state_dict");
   const std::vector<double> base = numbers_of(state.at("base_lrs"), "base_lrs");
   if (base.size() != group_count())

@@ -117,6 +117,8 @@ class Cyclic : public CyclicBase {
     if (!scale_ && text("mode") != "triangular" && text("mode") != "triangular2" && text("mode") != "exp_range")
       throw ValueError("CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', got '{}'", text("mode"));
     if (values_["step_size_down"].is_none()) values_["step_size_down"] = values_["step_size_up"];
+    for (const char* name : {"step_size_up", "step_size_down"})
+      if (!(real(name) > 0)) throw ValueError("CyclicLR: {} must be above 0, got {}", name, real(name));
     const std::vector<double> lows = per_group("base_lr");
     for (size_t i = 0; last_epoch == -1 && i < group_count(); ++i) group(i).set("lr", lows[i]);
     start_momentum("CyclicLR", last_epoch);

@@ -1,5 +1,7 @@
 #include "lucid/schedules.h"
 
+#include "base/error.h"
+
 namespace lucid::optim {
 namespace {
 
@@ -20,6 +22,10 @@ std::vector<std::shared_ptr<LRScheduler>> pointers_to(const std::vector<Schedule
 }
 
 }  // namespace
+
+Schedule::Schedule(std::shared_ptr<LRScheduler> scheduler) : scheduler_(std::move(scheduler)) {
+  if (!scheduler_) throw ValueError("lr_scheduler: the schedule is a null pointer");
+}
 
 Tree::Dict StepLROptions::dict() const {
   return {{"step_size", tree_of(step_size)}, {"gamma", gamma}, {"last_epoch", last_epoch}};

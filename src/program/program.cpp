@@ -22,7 +22,6 @@ namespace {
 
 /// A contiguous tensor on the CPU; of a parameter too, because programs compute no gradients.
 TensorRef input_of(const Tensor& tensor) {
-  note_escape(unwrap(tensor), "passes a tensor to a program from a file");
   if (unwrap(tensor).device().is_gpu()) throw ValueError("Program: inputs must be on the CPU; call x.cpu() first");
   const GradModeScope no_grad(false);
   return ref_of(tensor.detach().contiguous());
@@ -46,6 +45,7 @@ Program Program::copy() const {
 }
 
 std::vector<Tensor> Program::run(const std::vector<Tensor>& inputs) const {
+  note_act_outside("runs a program from a file");
   std::vector<TensorRef> held;
   std::vector<Ref<Storage>> memory;
   std::vector<program::Array> arrays;
@@ -64,7 +64,10 @@ std::vector<Tensor> Program::run(const std::vector<Tensor>& inputs) const {
   return results;
 }
 
-void Program::reset() const { implementation_->loaded.reset(); }
+void Program::reset() const {
+  note_act_outside("resets a program from a file");
+  implementation_->loaded.reset();
+}
 
 const std::string& Program::name() const { return implementation_->loaded.file().name; }
 
@@ -93,6 +96,7 @@ std::vector<std::string> Program::state_names() const {
 }
 
 Tensor Program::state(const std::string& name) const {
+  note_act_outside("reads the state of a program from a file");
   const std::vector<program::State>& all = implementation_->loaded.file().state;
   const auto found = std::ranges::find(all, name, &program::State::name);
   if (found == all.end()) throw ValueError("Program: {} has no state named '{}'", this->name(), name);

@@ -3,6 +3,7 @@
 #include "base/device.h"
 #include "base/dtype.h"
 #include "base/error.h"
+#include "device/gpu.h"
 #include "runtime/thread_pool.h"
 #include "tensor/observer.h"
 
@@ -19,12 +20,21 @@ void set_default_dtype(Dtype dtype) {
 std::string get_default_device() { return to_string(current_device()); }
 
 void set_default_device(const std::string& device) {
+  const Device wanted = parse_device(device);
+  if (wanted.is_gpu() && wanted.index() >= Gpu::count())
+    throw ValueError("set_default_device: there is no device '{}'; {} gpus were found", device, Gpu::count());
   note_act_outside("sets the default device");
-  set_default_device(parse_device(device));
+  set_default_device(wanted);
 }
 
-int get_num_threads() { return num_threads(); }
+int get_num_threads() {
+  note_act_outside("reads the number of threads");
+  return num_threads();
+}
 
-void set_num_threads(int threads) { set_thread_count(threads); }
+void set_num_threads(int threads) {
+  note_act_outside("sets the number of threads");
+  set_thread_count(threads);
+}
 
 }  // namespace lucid

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "base/throw_error.h"
 #include "ir/decompose.h"
 #include "ir/graph.h"
 #include "tensor/eager.h"
@@ -89,7 +90,7 @@ Values EagerEmitter::decompose(const Call& call) {
     const size_t colon = std::min(message.find(": "), message.size());
     const Op* part = op_table().find(message.substr(0, colon));
     if (!part || part == &call.op() || error.error_class() == ErrorClass::kInternal) throw;
-    throw Error(error.error_class(), call.name() + std::string(message.substr(colon)));
+    throw_error(error.error_class(), call.name() + std::string(message.substr(colon)));
   }
 }
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "base/ref_list.h"
 #include "base/size_trace.h"
+#include "base/throw_error.h"
 #include "runtime/imported_memory.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -67,7 +67,7 @@ class Frame {
   }
   const auto index = static_cast<size_t>(code - 1);
   LUCID_CHECK(index < errors.size(), "{} reported unknown error {}", call.name(), code);
-  throw Error(call.op().error_class, call.name() + ": " + errors[index]);
+  throw_error(call.op().error_class, call.name() + ": " + errors[index]);
 }
 
 void run(const Call& call, const EagerPlan& plan, std::span<void* const> outputs) {

@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "base/throw_error.h"
+
 namespace lucid {
 namespace {
 
@@ -30,6 +32,16 @@ TEST(Error, ClassesAreDistinct) {
   EXPECT_EQ(InternalError("").error_class(), ErrorClass::kInternal);
   EXPECT_THROW(throw IndexError("x"), Error);
   EXPECT_THROW(throw IndexError("x"), std::runtime_error);
+}
+
+TEST(Error, AClassKnownAtRunTime) {
+  EXPECT_THROW(throw_error(ErrorClass::kValue, "x"), ValueError);
+  EXPECT_THROW(throw_error(ErrorClass::kType, "x"), TypeError);
+  EXPECT_THROW(throw_error(ErrorClass::kIndex, "x"), IndexError);
+  EXPECT_THROW(throw_error(ErrorClass::kRuntime, "x"), RuntimeError);
+  EXPECT_THROW(throw_error(ErrorClass::kMemory, "x"), MemoryError);
+  EXPECT_THROW(throw_error(ErrorClass::kNotImplemented, "x"), NotImplementedError);
+  EXPECT_THROW(throw_error(ErrorClass::kInternal, "x"), InternalError);
 }
 
 TEST(Check, NamesTheConditionTheLocationAndTheReason) {

@@ -54,6 +54,13 @@ TEST(DataLoader, ReturnsBatchesOfTensors) {
   EXPECT_EQ(all_batches(DataLoader({zeros({0, 2})})), std::vector<Integers>());
 }
 
+TEST(DataLoader, LoopsMayTakeBatchesByReference) {
+  const DataLoader loader({arange(4)}, {.batch_size = 2});
+  int64_t total = 0;
+  for (auto& batch : loader) total += batch[0].sum().item<int64_t>();
+  EXPECT_EQ(total, 6);
+}
+
 TEST(DataLoader, BatchesAreCopies) {
   const Tensor x = arange(4);
   for (std::vector<Tensor> batch : DataLoader({x}, {.batch_size = 2})) batch[0].zero_();
@@ -241,12 +248,17 @@ TEST(DataLoader, RejectsInvalidArguments) {
 TEST(DataLoader, RejectsSamplesOfDifferentKinds) {
   class Ragged : public Dataset {
    public:
+    explicit Ragged(int64_t first) : first_(first) {}
     int64_t size() const override { return 2; }
     std::vector<Tensor> get(int64_t index) const override {
-      return std::vector<Tensor>(static_cast<size_t>(index) + 1, scalar(index));
+      return std::vector<Tensor>(static_cast<size_t>(first_ + index), scalar(index));
     }
+
+   private:
+    const int64_t first_;
   };
-  EXPECT_THROW(all_batches(DataLoader(Ragged(), {.batch_size = 2})), ValueError);
+  EXPECT_THROW(all_batches(DataLoader(Ragged(1), {.batch_size = 2})), ValueError);
+  EXPECT_THROW(all_batches(DataLoader(Ragged(0), {.batch_size = 2})), ValueError);
 }
 
 }  // namespace

@@ -77,6 +77,25 @@ TEST(CompileArguments, TensorsInContainers) {
   EXPECT_EQ(f.cache_info().hits, 4);
 }
 
+TEST(CompileArguments, InBraces) {
+  const auto f = compile(
+      [](const Tensor& x, const std::vector<Tensor>& all, std::optional<double> factor) {
+        Tensor sum = x * factor.value_or(1);
+        for (const Tensor& each : all) sum = sum + each;
+        return sum;
+      },
+      kWait);
+  const Tensor x = tensor({1.0f}), y = tensor({10.0f});
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    EXPECT_EQ(read(f(x, {x, y}, {})), (Numbers{12}));
+    EXPECT_EQ(read(f(x, {y}, 3)), (Numbers{13}));
+    EXPECT_EQ(read(f(x, {}, kNone)), (Numbers{1}));
+  }
+  EXPECT_EQ(f.cache_info().hits, 6);
+  const auto none = compile([] { return ones({1}); }, kWait);
+  for (int repeat = 0; repeat < 2; ++repeat) EXPECT_EQ(read(none()), (Numbers{1}));
+}
+
 TEST(CompileArguments, TheSameTensorTwiceIsAnotherCall) {
   const auto f = compile([](const Tensor& x, const Tensor& y) { return x.is_same(y) ? x * 2 : x - y; }, kWait);
   const Tensor x = tensor({1.0f}), y = tensor({1.0f});

@@ -5,6 +5,7 @@
 #include <lucid/lucid.h>
 
 #include <cmath>
+#include <functional>
 #include <optional>
 
 namespace lucid {
@@ -389,6 +390,31 @@ TEST(CompileNotices, SettingsThatTheFunctionChanges) {
     set_default_dtype(kFloat32);
   }
   EXPECT_EQ(fast.cache_info().hits, 0);
+}
+
+TEST(CompileNotices, SchedulesAndSettingsThatTheFunctionReads) {
+  Tensor w = ones({1}).requires_grad_();
+  optim::SGD optimizer({w}, {.lr = 1});
+  optim::ExponentialLR schedule(optimizer, {.gamma = 0.5});
+  const std::function<double()> reads[] = {
+      [&] { return schedule.get_last_lr()[0]; },
+      [&] { return static_cast<double>(schedule.last_epoch()); },
+      [&] { return schedule.state_dict().as_dict("state").at("last_epoch").as_real("epoch"); },
+      [&] { return static_cast<double>(optimizer.steps_taken()); },
+      [&] { return static_cast<double>(get_num_threads()); },
+  };
+  const int threads = get_num_threads();
+  for (const auto& read : reads) {
+    const auto f = [&](const Tensor& x) { return x * read(); };
+    const auto fast = compile(f, kWait);
+    for (int i = 1; i < 4; ++i) {
+      expect_same(fast(ones({1})), f(ones({1})));
+      optimizer.step();
+      schedule.step();
+      set_num_threads(i);
+    }
+  }
+  set_num_threads(threads);
 }
 
 TEST(CompileNotices, InferenceModeInsideTheFunction) {

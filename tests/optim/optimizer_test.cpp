@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "optim/text_of.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/plan_cache.h"
@@ -195,17 +196,6 @@ TEST(Optimizer, GroupsAndHooks) {
   EXPECT_EQ(after, 2);
 }
 
-/// A number, text, none, or a tuple of numbers, for comparison.
-std::string text_of(const Tree& value) {
-  if (const auto* text = value.get_if<std::string>()) return *text;
-  if (const auto* flag = value.get_if<bool>()) return *flag ? "true" : "false";
-  if (value.is_number()) return std::to_string(value.as_real("a number") * 1e12);
-  std::string text = value.kind();
-  if (const Tree::List* items = value.items_or_null())
-    for (const Tree& item : *items) text += " " + text_of(item);
-  return text;
-}
-
 template <typename Class>
 class BuiltInOptimizer : public testing::Test {};
 using BuiltIns =
@@ -225,6 +215,19 @@ TYPED_TEST(BuiltInOptimizer, HasTheDefaultsOfItsRule) {
   EXPECT_EQ(built_in.defaults().size(), by_name.defaults().size());
   for (const auto& [key, value] : by_name.defaults())
     EXPECT_EQ(text_of(built_in.defaults().at(key)), text_of(value)) << to_string(key);
+}
+
+TEST(Optimizer, AdamWithDecoupledDecayIsAdamW) {
+  const Tensor a = leaf({1, -2, 3}), b = leaf({1, -2, 3});
+  optim::Adam adam({a}, {.lr = 0.1, .weight_decay = 0.5, .decoupled_weight_decay = true});
+  optim::AdamW adamw({b}, {.lr = 0.1, .weight_decay = 0.5});
+  for (int i = 0; i < 3; ++i) {
+    (a * a).sum().backward();
+    (b * b).sum().backward();
+    adam.step();
+    adamw.step();
+  }
+  EXPECT_TRUE(equal(a, b));
 }
 
 TEST(Groups, OverrideTheOptions) {

@@ -2,6 +2,7 @@
 #include <lucid/lucid.h>
 
 #include "base/error.h"
+#include "optim/text_of.h"
 
 namespace lucid {
 namespace {
@@ -96,29 +97,12 @@ TEST(Schedule, TheMomentumMovesWithTheRate) {
   EXPECT_DOUBLE_EQ(rates(third, one, 3)[2], 2.0);
 }
 
-std::string text(const Tree& tree) {
-  if (const Tree::Dict* dict = tree.dict_or_null()) {
-    std::string all;
-    for (const auto& [key, value] : *dict) all += to_string(key) + "=" + text(value) + " ";
-    return all;
-  }
-  if (const Tree::List* items = tree.items_or_null()) {
-    std::string all;
-    for (const Tree& item : *items) all += text(item) + ",";
-    return all;
-  }
-  if (tree.is_none()) return "None";
-  if (const bool* flag = tree.get_if<bool>()) return std::to_string(*flag);
-  if (const std::string* words = tree.get_if<std::string>()) return *words;
-  return std::to_string(tree.as_real("a number"));
-}
-
 /// The defaults are written in the options and in the schedules themselves.
 TEST(Schedule, DefaultsAreThoseByName) {
   const auto check = []<typename Options>(const Options& options, const Tree::Dict& required) {
     SGD first = make_sgd(), second = make_sgd();
     const Schedule schedule = BuiltInSchedule<Options>(first, options);
-    EXPECT_EQ(text(schedule.state_dict()), text(make_scheduler(Options::kName, second, required)->state_dict()));
+    EXPECT_EQ(text_of(schedule.state_dict()), text_of(make_scheduler(Options::kName, second, required)->state_dict()));
   };
   check(StepLROptions{.step_size = 3}, {{"step_size", 3}});
   check(MultiStepLROptions{.milestones = {1, 2}}, {{"milestones", Tree::List{1, 2}}});
@@ -132,8 +116,8 @@ TEST(Schedule, DefaultsAreThoseByName) {
         {{"max_lr", 1.0}, {"epochs", 2}, {"steps_per_epoch", 3}});
   check(ReduceLROnPlateauOptions{}, {});
   SGD first = make_sgd(), second = make_sgd();
-  EXPECT_EQ(text(CyclicLR(first, {.base_lr = 0.1, .max_lr = 1.0}).state_dict()),
-            text(make_scheduler("CyclicLR", second, {{"base_lr", 0.1}, {"max_lr", 1.0}})->state_dict()));
+  EXPECT_EQ(text_of(CyclicLR(first, {.base_lr = 0.1, .max_lr = 1.0}).state_dict()),
+            text_of(make_scheduler("CyclicLR", second, {{"base_lr", 0.1}, {"max_lr", 1.0}})->state_dict()));
 }
 
 TEST(Schedule, RejectsInvalidArguments) {
@@ -147,6 +131,12 @@ TEST(Schedule, RejectsInvalidArguments) {
   EXPECT_THROW(make_scheduler("Nothing", optimizer), ValueError);
   EXPECT_THROW(ExponentialLR(optimizer, {.gamma = 0.5}).step(1.0), TypeError);
   EXPECT_THROW(ChainedScheduler({}), ValueError);
+  EXPECT_THROW(Schedule(nullptr), ValueError);
+  EXPECT_THROW(CyclicLR(optimizer, {.base_lr = 0.1, .max_lr = 1.0, .step_size_up = 0}), ValueError);
+  EXPECT_THROW(CyclicLR(optimizer, {.base_lr = 0.1, .max_lr = 1.0, .step_size_down = 0}), ValueError);
+  const LinearLR at_once(optimizer, {.total_iters = 0});
+  at_once->step_to(5);
+  EXPECT_EQ(at_once.get_last_lr()[0], 1);
 }
 
 }  // namespace

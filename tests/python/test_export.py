@@ -61,7 +61,7 @@ def test_function_that_loads_what_it_saved(path, tmp_path):
         return lucid.load(tmp_path / "x")["x"] * 2
 
     calls = [lucid.ones(3), lucid.ones(3) * 5]
-    check_or_refuse("calls", lambda: function, calls[0], path, calls=calls)
+    check_or_refuse("writes a file", lambda: function, calls[0], path, calls=calls)
 
 
 def test_compiled_function_that_calls_a_program(path):

@@ -154,11 +154,19 @@ TEST(Settings, AreThoseOfTheProcess) {
   set_default_device("cpu:0");
   EXPECT_EQ(ones({2}).device(), "cpu");
   expect_error(ErrorClass::kValue, "tpu", [] { set_default_device("tpu"); });
+  expect_error(ErrorClass::kValue, "gpu:200", [] { set_default_device("gpu:200"); });
   const int threads = get_num_threads();
   set_num_threads(3);
   EXPECT_EQ(get_num_threads(), 3);
   set_num_threads(threads);
   expect_error(ErrorClass::kValue, "1 to 1024", [] { set_num_threads(0); });
+}
+
+TEST(Errors, OfKernelsHaveTheirClass) {
+  const Tensor x = make({1, 2, 3});
+  expect_error(ErrorClass::kIndex, "out of range", [&] { x[tensor<int64_t>({5})]; });
+  expect_error(ErrorClass::kIndex, "out of range", [&] { x.gather(0, tensor<int64_t>({5})); });
+  expect_error(ErrorClass::kValue, "probabilities", [&] { bernoulli(x); });
 }
 
 TEST(Comparisons, OfWholeTensors) {

@@ -39,6 +39,27 @@ inline Tensor& apply_(const char* op, Tensor& self, std::vector<Argument> others
   return self;
 }
 
+/// Whether it is caught as an exception of its class, such as ValueError.
+inline bool is_its_class(const Error& error) {
+  switch (error.error_class()) {
+    case ErrorClass::kValue:
+      return dynamic_cast<const ValueError*>(&error);
+    case ErrorClass::kType:
+      return dynamic_cast<const TypeError*>(&error);
+    case ErrorClass::kIndex:
+      return dynamic_cast<const IndexError*>(&error);
+    case ErrorClass::kRuntime:
+      return dynamic_cast<const RuntimeError*>(&error);
+    case ErrorClass::kMemory:
+      return dynamic_cast<const MemoryError*>(&error);
+    case ErrorClass::kNotImplemented:
+      return dynamic_cast<const NotImplementedError*>(&error);
+    case ErrorClass::kInternal:
+      return dynamic_cast<const InternalError*>(&error);
+  }
+  return false;
+}
+
 /// Expects an Error of the given class whose message contains `text`.
 template <typename F>
 void expect_error(ErrorClass error_class, const std::string& text, F f) {
@@ -47,6 +68,7 @@ void expect_error(ErrorClass error_class, const std::string& text, F f) {
     ADD_FAILURE() << "nothing was thrown; expected \"" << text << '"';
   } catch (const Error& error) {
     EXPECT_EQ(error.error_class(), error_class) << error.what();
+    EXPECT_TRUE(is_its_class(error)) << error.what();
     EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
   }
 }
