@@ -86,7 +86,8 @@ const lucid_spec* lucid_program_input(const lucid_program* program, size_t index
 const lucid_spec* lucid_program_output(const lucid_program* program, size_t index);
 
 /* Runs the program. Returns 0, or -1 on failure, such as a program that is NULL: then the outputs are not set, and the
- * state is as before. The caller releases the outputs. Calls of one program that write its state wait for each other. */
+ * state is as before. The caller releases the outputs. Calls of one program that write its state wait for each other.
+ */
 int lucid_program_run(lucid_program* program, const lucid_tensor* inputs, size_t input_count, lucid_tensor* outputs,
                       size_t output_count);
 /* Gives the state the contents that it had in the file. Returns 0, or -1 on failure. */
