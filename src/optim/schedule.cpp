@@ -50,7 +50,7 @@ void LRScheduler::observe(double) {
   throw TypeError("lr_scheduler: only ReduceLROnPlateau takes a metric; call step() without arguments");
 }
 
-// Plans do not depend on schedules. A step reads the rates, which makes the call run eagerly.
+// Plans do not depend on schedules: calls that use one run eagerly.
 
 int64_t LRScheduler::last_epoch() const {
   note_act_outside("reads a learning rate schedule");
@@ -72,7 +72,10 @@ const Tree* LRScheduler::find(const std::string& name) const {
   return values_.find(name);
 }
 
-bool LRScheduler::is_early() const { return steps_ == 1 && optimizer_.steps_taken() == 0; }
+bool LRScheduler::is_early() const {
+  note_act_outside("reads a learning rate schedule");
+  return steps_ == 1 && optimizer_.steps_taken() == 0;
+}
 
 std::vector<double> LRScheduler::rates() { return last_rates_; }
 
@@ -84,6 +87,7 @@ void LRScheduler::set_rates(const std::vector<double>& rates) {
 }
 
 void LRScheduler::read_rates() {
+  note_act_outside("steps a learning rate schedule");
   last_rates_.clear();
   for (size_t i = 0; i < group_count(); ++i) last_rates_.push_back(group(i).real("lr"));
 }

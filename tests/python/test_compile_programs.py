@@ -14,7 +14,6 @@ from same import bits
 READ_VALUES_FIRST = {
     "item_ema_on_self",
     "item_logged_and_read",
-    "sched_inside",
 }
 
 

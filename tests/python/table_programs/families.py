@@ -114,7 +114,7 @@ def a_schedule_steps():
         optimizer.step()
         schedule.step()
 
-    return Case(lambda x: x * schedule.get_last_lr()[0], change, "counts the steps of a schedule")
+    return Case(lambda x: x * schedule.get_last_lr()[0], change, "reads a learning rate schedule")
 
 
 @family("classes with a metaclass")
