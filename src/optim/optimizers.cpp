@@ -1,15 +1,8 @@
 #include "lucid/optimizers.h"
 
+#include "optim/tree_of.h"
+
 namespace lucid::optim {
-namespace {
-
-Tree tree_of(const std::pair<double, double>& both) { return Tree::Tuple{{both.first, both.second}}; }
-template <typename T>
-Tree tree_of(const std::optional<T>& value) {
-  return value ? Tree(*value) : Tree();
-}
-
-}  // namespace
 
 Tree::Dict SGDOptions::dict() const {
   return {{"lr", lr},

@@ -1,14 +1,10 @@
 #include "lucid/schedules.h"
 
 #include "base/error.h"
+#include "optim/tree_of.h"
 
 namespace lucid::optim {
 namespace {
-
-template <typename T>
-Tree tree_of(const std::optional<T>& value) {
-  return value ? Tree(*value) : Tree();
-}
 
 std::shared_ptr<LRScheduler> make_by_functions(const char* name, Optimizer& optimizer, RateFunctions functions,
                                                int64_t last_epoch) {

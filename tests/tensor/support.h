@@ -4,8 +4,9 @@
 #include <lucid/lucid.h>
 
 #include <numeric>
+#include <typeinfo>
 
-#include "base/error.h"
+#include "base/throw_error.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
@@ -41,23 +42,11 @@ inline Tensor& apply_(const char* op, Tensor& self, std::vector<Argument> others
 
 /// Whether it is caught as an exception of its class, such as ValueError.
 inline bool is_its_class(const Error& error) {
-  switch (error.error_class()) {
-    case ErrorClass::kValue:
-      return dynamic_cast<const ValueError*>(&error);
-    case ErrorClass::kType:
-      return dynamic_cast<const TypeError*>(&error);
-    case ErrorClass::kIndex:
-      return dynamic_cast<const IndexError*>(&error);
-    case ErrorClass::kRuntime:
-      return dynamic_cast<const RuntimeError*>(&error);
-    case ErrorClass::kMemory:
-      return dynamic_cast<const MemoryError*>(&error);
-    case ErrorClass::kNotImplemented:
-      return dynamic_cast<const NotImplementedError*>(&error);
-    case ErrorClass::kInternal:
-      return dynamic_cast<const InternalError*>(&error);
+  try {
+    throw_error(error.error_class(), "");
+  } catch (const Error& expected) {
+    return typeid(error) == typeid(expected);
   }
-  return false;
 }
 
 /// Expects an Error of the given class whose message contains `text`.
