@@ -256,8 +256,9 @@ class Compiled : public TypedCall<Compiled<F>, typename ParametersOf<F>::Types> 
 /// long as the function does not depend on their values. Sizes may vary only if the function has no side effects.
 ///
 /// Other tensors and generators that the function uses are captured by handle. Each call reads and writes their current
-/// values, so update them in place: assigning another tensor to a captured variable has no effect on a plan. Modules
-/// and optimizers that the function uses are guarded, so they may change. Any other value that it reads must stay
+/// values, so update them in place: assigning another tensor to a captured variable has no effect on a plan. A function
+/// that keeps a tensor which it creates, for example in a captured variable, runs eagerly. Modules and optimizers that
+/// the function uses are guarded, so they may change. Any other value that it reads must stay
 /// constant or be returned by CompileOptions::depends_on. Other side effects, such as output, happen only in calls that
 /// run eagerly. A function that branches on values of tensors has a plan for each branch. What other threads do during
 /// a call is not recorded: the function must not start threads that write to tensors or read their values. A call that

@@ -90,7 +90,7 @@ class Optimizer {
 
   /// The state of a parameter; created empty if there is none yet.
   const State& state(const Tensor& param);
-  bool has_state(const Tensor& param) const { return states_.contains(param.impl()); }
+  bool has_state(const Tensor& param) const;
   void clear_state();
 
   /// {"state": {index: {...}}, "param_groups": [{..., "params": [index, ...]}]}, the layout of PyTorch. The tensors are
@@ -109,7 +109,7 @@ class Optimizer {
   void count_step() { ++counters_->steps; }
 
   /// Changes whenever a group or a hook is added, the state dict of a parameter is replaced, or changed() is called.
-  uint64_t version() const { return counters_->version; }
+  uint64_t version() const;
   /// Must be called after an entry of a parameter's state was replaced.
   void changed();
 
@@ -123,6 +123,7 @@ class Optimizer {
   std::function<void()> add_hook(std::shared_ptr<Hooks>& hooks, Hook hook);
   /// Tells a recording that it depends on this optimizer.
   void note_use() const;
+  const State& state_of(const Tensor& param);
 
   const Rule* rule_ = nullptr;
   Tree::Dict defaults_;

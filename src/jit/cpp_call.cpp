@@ -345,6 +345,9 @@ Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, std::sp
     obstacle = "uses a tensor that another thread made during the call";
     return nullptr;
   }
+  std::vector<const TensorImpl*> pointers;
+  for (const Tensor& result : results) pointers.push_back(result.impl());
+  const bool keeps_tensors = context.keeps_tensors(pointers);
   // What is left of the gradient graph holds the recorded numbers.
   const bool leaves_graph = !context.rebased().empty() || std::ranges::any_of(results, [](const Tensor& result) {
     return requires_grad(unwrap(result));
@@ -375,6 +378,11 @@ Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, std::sp
   Ref<Program> program = Program::record(context, tensors, returned, captured, "function", obstacle);
   TracingContext::Dependencies dependencies = context.finish_dependencies(obstacle);
   if (!program || !obstacle.empty()) return nullptr;
+  if (keeps_tensors) {
+    // At first, the next call is recorded instead.
+    if (!table_.note_keeping(key_)) obstacle = "keeps a tensor that it creates, such as in a captured variable";
+    return nullptr;
+  }
   varying.merge(numbers);
   auto plan = make_ref<CppPlan>(std::move(program), key_, std::vector<uint32_t>(varying.begin(), varying.end()),
                                 std::move(dependencies), std::move(given), has_effects);

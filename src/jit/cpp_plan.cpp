@@ -25,6 +25,13 @@ void CppTable::note_fixed(std::string_view structure, const std::set<uint32_t>& 
   fixed_[std::string(structure)].insert(positions.begin(), positions.end());
 }
 
+bool CppTable::note_keeping(const CallKey& key) {
+  const std::span<const int64_t> numbers = key.numbers();
+  const std::lock_guard lock(mutex());
+  if (keeping_.size() >= kMaxKeeping) keeping_.clear();
+  return keeping_.emplace(key.structure(), std::vector<int64_t>(numbers.begin(), numbers.end())).second;
+}
+
 // ---- Compiled functions inside others.
 
 namespace {

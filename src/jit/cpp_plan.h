@@ -23,16 +23,22 @@ class CppTable {
   /// The positions in keys with a structure of numbers on whose values the calls depend.
   std::set<uint32_t> fixed(std::string_view structure) const;
   void note_fixed(std::string_view structure, const std::set<uint32_t>& positions);
+  /// A recorded call with this key has kept a tensor that it created. Returns whether it is the first one: later calls
+  /// may find that tensor, and keep none.
+  bool note_keeping(const CallKey& key);
 
  private:
   Mutex& mutex() const { return mutex_of(LockRank::kPlanTable, this); }
-  /// How many structures are remembered.
+  /// How many structures and keys are remembered.
   static constexpr size_t kMaxStructures = 64;
+  static constexpr size_t kMaxKeeping = 64;
 
   const std::shared_ptr<PlanTable> plans_;
   const std::optional<bool> dynamic_;
   const Dependencies depends_on_;
   std::map<std::string, std::set<uint32_t>, std::less<>> fixed_;
+  /// The structures and numbers of the keys given to note_keeping().
+  std::set<std::pair<std::string, std::vector<int64_t>>> keeping_;
 };
 
 /// A function is called as part of the recorded call of another one, which thereby depends on the same values.

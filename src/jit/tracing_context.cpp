@@ -81,6 +81,38 @@ std::vector<TensorRef> TracingContext::captured(std::span<const TensorRef> argum
   return tensors;
 }
 
+bool TracingContext::keeps_tensors(std::span<const TensorImpl* const> results) const {
+  // The references that do not keep a tensor.
+  std::unordered_map<const TensorImpl*, uint32_t> references;
+  const auto count = [&](const TensorRef& tensor) {
+    if (tensor) ++references[tensor.get()];
+  };
+  for (const TensorImpl* result : results) ++references[result];
+  for (const auto& [_, view] : views_) {
+    count(view.view);
+    count(view.base);
+  }
+  for (const TensorRef& leaf : own_leaves_) count(leaf);
+  for (const TracedCell& cell : trace_.cells) count(cell.handle);
+  std::unordered_set<const GradSlot*> slots;
+  for (const GradientUse& use : gradient_uses_) {
+    count(use.leaf);
+    count(use.initial);
+    const GradSlot* slot = use.slot.get();
+    if (!slot && use.leaf && use.leaf->autograd()) slot = use.leaf->autograd()->slot.get();
+    if (slot && slots.insert(slot).second) count(slot->grad.load());
+  }
+  std::vector<const TensorImpl*> roots;
+  for (const auto& [tensor, _] : references)
+    if (tensor->root()) roots.push_back(tensor->root().get());
+  for (const TensorImpl* root : roots) ++references[root];
+  return std::ranges::any_of(own_handles_, [&](const TensorImpl* handle) {
+    const auto found = references.find(handle);
+    // Without a reference, the handle may be gone: another thread may have destroyed it.
+    return found == references.end() || handle->use_count() > found->second;
+  });
+}
+
 void TracingContext::note_handle(const TensorImpl& tensor) {
   const int32_t cell = find(*tensor.cell());
   const bool is_from_outside = cell < 0 || trace_.cells[static_cast<size_t>(cell)].outside;
@@ -153,7 +185,10 @@ Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
 }
 
 void TracingContext::made(const TensorImpl& tensor) {
-  note([&] { add_own_cell(tensor); });
+  note([&] {
+    add_own_cell(tensor);
+    own_handles_.insert(&tensor);
+  });
 }
 
 void TracingContext::add_own_cell(const TensorImpl& tensor) {

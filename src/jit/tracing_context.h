@@ -86,6 +86,9 @@ class TracingContext : public EagerObserver {
   bool uses_tensors_of_other_threads() const;
   /// Handles on memory from outside that the recording used or returns, without these arguments.
   std::vector<TensorRef> captured(std::span<const TensorRef> arguments, std::span<const TensorRef> results);
+  /// After the recording: whether the call keeps a tensor that it created, for instance in a variable from outside. The
+  /// caller holds one reference to each of the results.
+  bool keeps_tensors(std::span<const TensorImpl* const> results) const;
   /// Whether the recorded function read the dtype, a size or requires_grad of a tensor from outside.
   bool is_used(const TensorImpl& tensor) const { return used_.contains(&tensor); }
   /// The index of a cell in Trace::cells, or -1 if the call did not use it.
@@ -120,6 +123,7 @@ class TracingContext : public EagerObserver {
   }
   void made(const TensorImpl& tensor) override;
   void made_handle(const TensorImpl& handle, const TensorImpl* source) override;
+  void destroyed(const TensorImpl& handle) override { own_handles_.erase(&handle); }
   void computed(const Call& call, const Values& results) override;
   void viewed(const Call& call, const TensorImpl& result) override;
   void writes(const Call& call, std::span<TensorImpl* const> destinations) override;
@@ -180,8 +184,8 @@ class TracingContext : public EagerObserver {
   std::unordered_set<const TensorImpl*> known_handles_;
   /// Those of handles_ for which is_used().
   std::unordered_set<const TensorImpl*> used_;
-  /// The addresses of all handles on memory from outside that the call created. Those of destroyed ones stay: a handle
-  /// that was there before the call cannot get them.
+  /// The addresses of the handles that the call created, without those that this thread has destroyed. Others may be
+  /// gone: a handle that was there before the call cannot get their addresses.
   std::unordered_set<const TensorImpl*> own_handles_;
   std::unordered_map<const TensorImpl*, View> views_;
   std::vector<GradientUse> gradient_uses_;

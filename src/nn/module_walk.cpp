@@ -104,6 +104,12 @@ std::vector<Tensor> Module::parameters(bool recurse) {
   return tensors;
 }
 
+std::vector<Tensor> Module::buffers(bool recurse) {
+  std::vector<Tensor> tensors;
+  for (auto& [name, tensor] : named_buffers("", recurse)) tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
 Ptr<Module> Module::get_submodule(const std::string& path) {
   Ptr<Module> module(this);
   for (size_t start = 0; start < path.size();) {

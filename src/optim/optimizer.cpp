@@ -107,7 +107,7 @@ void Optimizer::add_param_group(Group group) {
   if (rule_ && rule_->prepare)
     for (const Tensor& param : added->params) {
       const DeviceScope device(unwrap(param).device());
-      rule_->prepare(added->options, param, *state(param));
+      rule_->prepare(added->options, param, *state_of(param));
     }
   groups_.push_back(std::move(added));
   changed();
@@ -211,17 +211,35 @@ void Optimizer::step_group(ParamGroup& group) {
   for (const Tensor& param : group.params)
     if (const Tensor grad = param.grad(); grad.defined()) {
       const DeviceScope device(unwrap(param).device());
-      rule_->update(group.options, param, grad, *state(param));
+      rule_->update(group.options, param, grad, *state_of(param));
     }
 }
 
 const Optimizer::State& Optimizer::state(const Tensor& param) {
+  note_use();
+  const State& state = state_of(param);
+  // The first step fills it.
+  if (state->empty()) note_setup();
+  return state;
+}
+
+const Optimizer::State& Optimizer::state_of(const Tensor& param) {
   StateEntry& entry = states_[param.impl()];
   if (!entry.state) {
     entry = {param, std::make_shared<Tree::Dict>()};
     changed();
   }
   return entry.state;
+}
+
+bool Optimizer::has_state(const Tensor& param) const {
+  note_use();
+  return states_.contains(param.impl());
+}
+
+uint64_t Optimizer::version() const {
+  note_use();
+  return counters_->version;
 }
 
 void Optimizer::clear_state() {

@@ -172,6 +172,10 @@ class FunctionExporter {
         throw ValueError("export_program: the call catches an error, which may be another one for other inputs");
       if (context.uses_tensors_of_other_threads())
         throw ValueError("export_program: the call uses a tensor that another thread made during it");
+      std::vector<const TensorImpl*> pointers;
+      for (const TensorRef& result : results) pointers.push_back(result.get());
+      if (context.keeps_tensors(pointers))
+        throw ValueError("export_program: the call keeps a tensor that it creates, such as in a captured variable");
       program =
           jit::Program::record(context, inputs, results, context.captured(inputs, results), options_.name, obstacle);
     }

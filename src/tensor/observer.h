@@ -46,6 +46,8 @@ class EagerObserver {
   virtual void made(const TensorImpl& /*tensor*/) {}
   /// A handle on existing memory was created: on that of `source` or, if null, of a snapshot.
   virtual void made_handle(const TensorImpl& /*handle*/, const TensorImpl* /*source*/) {}
+  /// A handle is about to be destroyed.
+  virtual void destroyed(const TensorImpl& /*handle*/) {}
   /// Results with their own memory were computed.
   virtual void computed(const Call& call, const Values& results) = 0;
   /// A result was created that views the memory of the call's first operand.

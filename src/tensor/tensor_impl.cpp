@@ -12,7 +12,10 @@ TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, Dim 
       numel_(lucid::numel(sizes)),
       cell_(std::move(cell)) {}
 
-TensorImpl::~TensorImpl() = default;
+TensorImpl::~TensorImpl() {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->destroyed(*this);
+}
 
 AutogradMeta& TensorImpl::ensure_autograd() {
   if (!autograd_) autograd_ = make_ref<AutogradMeta>();

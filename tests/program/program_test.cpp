@@ -236,6 +236,12 @@ TEST_F(Programs, WhatCannotBeExported) {
                  }
                }),
                ValueError);
+  Tensor kept;
+  EXPECT_THROW(exports([&](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+                 kept = in[0] + 1;
+                 return {kept * 2};
+               }),
+               ValueError);
   EXPECT_THROW(exports(f, {.input_names = {"a", "b"}}), ValueError);
   EXPECT_THROW(exports(f, {.dynamic = {{{1, {"n"}}}}}), ValueError);
   EXPECT_THROW(exports(f, {.dynamic = {{{0, {"n", 3, 2}}}}}), ValueError);

@@ -251,6 +251,7 @@ class Module {
   // Traversal: the module first, then its submodules. Each tensor and module appears once.
 
   std::vector<Tensor> parameters(bool recurse = true);
+  std::vector<Tensor> buffers(bool recurse = true);
   NamedTensors named_parameters(const std::string& prefix = "", bool recurse = true, bool remove_duplicate = true);
   NamedTensors named_buffers(const std::string& prefix = "", bool recurse = true, bool remove_duplicate = true);
   std::vector<std::pair<std::string, Ptr<Module>>> named_modules(const std::string& prefix = "",
