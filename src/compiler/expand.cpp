@@ -49,7 +49,8 @@ IRGraph expand_to_primitives(const IRGraph& graph) {
   expanded.name = graph.name;
   const Device device = device_of(graph);
   static const Op& copy = op_table().at("contiguous");
-  static const Attributes no_attributes = copy.schema.default_attributes();
+  // Never destroyed: used until the process ends.
+  static const Attributes& no_attributes = *new Attributes(copy.schema.default_attributes());
   std::map<ValueId, Value> known;
   PrimitiveEmitter emitter(expanded);
   auto copy_leaves = [&](const std::vector<ValueId>& from, std::vector<ValueId>& to) {

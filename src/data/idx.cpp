@@ -12,6 +12,7 @@
 #include "base/shape.h"
 #include "data/byte_source.h"
 #include "tensor/api.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 namespace {
@@ -168,6 +169,7 @@ Tensor parse_idx(std::span<const char> bytes) {
 }
 
 Tensor read_idx(const std::string& path) {
+  note_act_outside("reads a file");
   const FileSource source("read_idx", path);
   std::vector<char> bytes(source.size());
   source.read(0, bytes.data(), bytes.size());

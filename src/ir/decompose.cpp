@@ -37,7 +37,8 @@ Values decompose(Emitter& e, const Call& call, bool widen) {
 }  // namespace
 
 bool takes_number(const Op& op, size_t operand) {
-  static const std::vector<uint64_t> masks = numbers_in_samples();
+  // Never destroyed: used until the process ends.
+  static const std::vector<uint64_t>& masks = *new std::vector<uint64_t>(numbers_in_samples());
   return op.promote != Promote::kNone || (operand < 64 && (masks[op.id] >> operand & 1) != 0);
 }
 

@@ -84,7 +84,7 @@ class Operand {
 
  private:
   static const Dims& no_dims() {
-    static const Dims dims{};
+    static const Dims& dims = *new Dims;  // never destroyed: used until the process ends
     return dims;
   }
 

@@ -3,8 +3,9 @@
 namespace lucid::nn {
 
 const std::vector<LayerType>& layer_types() {
-  static const std::vector<LayerType> all = [] {
-    std::vector<LayerType> types;
+  // Never destroyed: used until the process ends.
+  static const std::vector<LayerType>& all = [] -> auto& {
+    auto& types = *new std::vector<LayerType>;
     add_layer_types<Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict>(types);
     add_layer_types<Linear, LazyLinear, Bilinear, Identity, Flatten, Unflatten>(types);
     add_layer_types<ReLU, ReLU6, SiLU, Mish, SELU, Hardswish, Hardsigmoid, Sigmoid, Tanh, LogSigmoid, Softsign,

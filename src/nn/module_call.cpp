@@ -130,7 +130,7 @@ Tensor one_tensor(const Module& module, const Item& result) {
 }  // namespace
 
 Module& global_hooks() {
-  static const Ptr<Module> hooks = make<Module>();
+  static const Ptr<Module>& hooks = *new Ptr<Module>(make<Module>());  // never destroyed: used until the process ends
   return *hooks;
 }
 

@@ -92,12 +92,13 @@ class ReferenceRow {
  private:
   T base() const { return largest_ == -std::numeric_limits<T>::infinity() ? T(0) : largest_; }
 
+  // The functions are never destroyed: they are used until the process ends.
   static T exp_(T x) {
-    static const Interpreted<T> function(loop::exp);
+    static const Interpreted<T>& function = *new Interpreted<T>(loop::exp);
     return function(x);
   }
   static T log_(T x) {
-    static const Interpreted<T> function(loop::log);
+    static const Interpreted<T>& function = *new Interpreted<T>(loop::log);
     return function(x);
   }
 

@@ -5,7 +5,7 @@
 namespace lucid {
 
 const OpTable& op_table() {
-  static const OpTable table(standard_ops());
+  static const OpTable& table = *new OpTable(standard_ops());  // never destroyed: used until the process ends
   return table;
 }
 

@@ -157,8 +157,9 @@ RateRule cosine_annealing_lr() {
 }  // namespace
 
 const std::vector<RateRule>& rate_rules() {
-  static const std::vector<RateRule> rules = {step_lr(),        multi_step_lr(), constant_lr(),        linear_lr(),
-                                              exponential_lr(), polynomial_lr(), cosine_annealing_lr()};
+  // Never destroyed: used until the process ends.
+  static const auto& rules = *new std::vector<RateRule>{
+      step_lr(), multi_step_lr(), constant_lr(), linear_lr(), exponential_lr(), polynomial_lr(), cosine_annealing_lr()};
   return rules;
 }
 

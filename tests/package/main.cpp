@@ -5,14 +5,30 @@
 #include <cmath>
 #include <cstdio>
 
+namespace {
+
 /// Uses the library after everything that it made in main() and that is destroyed at the end of a program.
 struct AtExit {
-  ~AtExit() { std::printf("%g\n", (lucid::ones({3}) + 1).sum().item<double>()); }
+  ~AtExit() {
+    const auto model = lucid::nn::make<lucid::nn::Linear>(3, 1);
+    lucid::optim::Adam optimizer(model->parameters());
+    lucid::optim::LinearLR schedule(optimizer);
+    const auto loss_of = lucid::compile([&](const lucid::Tensor& x) { return model(x).square().mean(); });
+    for (int step = 0; step < 3; ++step) {
+      loss_of(lucid::ones({2, 3})).backward();
+      optimizer.step();
+      schedule.step();
+    }
+    std::printf("%g\n", (lucid::ones({3}) + 1).sum().item<double>());
+  }
 };
+
+const AtExit at_exit;
+
+}  // namespace
 
 int main() {
   using lucid::Tensor;
-  static const AtExit at_exit;
   lucid::manual_seed(0);
   const Tensor x = lucid::linspace(-1.0, 1.0, 64);
   const Tensor y = 3.0 * x + 0.5;

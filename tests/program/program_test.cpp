@@ -111,7 +111,10 @@ TEST_F(Programs, CompiledFunctionsThatUseFilesRunEagerly) {
         return x * 2;
       },
       {.wait = true});
+  const auto read_bytes = compile([&](const Tensor& x) { return x * read_idx(path()); }, {.wait = true});
   for (int repeat = 0; repeat < 4; ++repeat) {
+    std::ofstream(path(), std::ios::binary) << std::string("\0\0\x08\1\0\0\0\1", 8) << static_cast<char>(repeat);
+    EXPECT_EQ(read_bytes(ones({1})).item<int>(), repeat);
     store(ones({1}));
     EXPECT_TRUE(is_equal(read(ones({1})), w));
     EXPECT_TRUE(is_equal(copy(ones({1})), w));
