@@ -20,7 +20,7 @@ void initialize_normal(nn::Module& network, double deviation) {
 
 const std::vector<nn::LayerType>& layer_types() {
   // Never destroyed: used until the process ends.
-  static const std::vector<nn::LayerType>& all = [] -> auto& {
+  static const std::vector<nn::LayerType>& all = []() -> auto& {
     auto& types = *new std::vector<nn::LayerType>;
     nn::add_layer_types<ResidualBlock, ResNet, InvertedResidual, MobileNetV2, GPTBlock, GPT, GPTDecoder, Bert,
                         VisionTransformer>(types);

@@ -4,7 +4,7 @@ namespace lucid::nn {
 
 const std::vector<LayerType>& layer_types() {
   // Never destroyed: used until the process ends.
-  static const std::vector<LayerType>& all = [] -> auto& {
+  static const std::vector<LayerType>& all = []() -> auto& {
     auto& types = *new std::vector<LayerType>;
     add_layer_types<Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict>(types);
     add_layer_types<Linear, LazyLinear, Bilinear, Identity, Flatten, Unflatten>(types);
