@@ -5,11 +5,13 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/thread_object.h"
 #include "program/graph_plans.h"
 #include "program/open_program.h"
 #include "runtime/thread_pool.h"
 
 using lucid::Dtype;
+using lucid::ThreadObject;
 using lucid::program::Array;
 using lucid::program::LoadedProgram;
 using lucid::program::ProgramCode;
@@ -47,10 +49,9 @@ struct lucid_program {
 
 namespace {
 
-std::string& last_error() {
-  thread_local std::string text;
-  return text;
-}
+struct LastError {
+  std::string text;
+};
 
 /// Calls `function`. If it throws, notes why and returns `failed`: nothing is thrown into C.
 template <typename Result, typename Function>
@@ -60,9 +61,9 @@ Result guarded(Result failed, const Function& function) noexcept {
     try {
       return function();
     } catch (const std::bad_alloc&) {
-      last_error() = reason;
+      ThreadObject<LastError>::get().text = reason;
     } catch (const std::exception& error) {
-      last_error() = error.what();
+      ThreadObject<LastError>::get().text = error.what();
     }
   } catch (...) {
     // There is no memory for the message either.
@@ -181,6 +182,9 @@ int lucid_set_threads(int threads) {
   });
 }
 
-const char* lucid_error(void) { return last_error().c_str(); }
+const char* lucid_error(void) {
+  const LastError* const error = ThreadObject<LastError>::find();
+  return error ? error->text.c_str() : "";
+}
 
 }  // extern "C"

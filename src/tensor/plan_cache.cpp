@@ -4,7 +4,6 @@
 #include <atomic>
 #include <bit>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <unordered_map>
 
@@ -12,6 +11,7 @@
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/memory_reserve.h"
+#include "base/thread_object.h"
 #include "compiler/compile_plan.h"
 #include "ir/evaluate.h"
 
@@ -208,19 +208,18 @@ struct RecentPlans {
   std::array<Ref<EagerPlan>, kCount> plans;
 };
 
-// Allocated on the heap: a Python module may have only little thread-local storage.
-constinit thread_local RecentPlans* t_recent = nullptr;
-
 RecentPlans& make_recent_plans() {
   if (!has_some_memory()) {
     prepare_to_throw();
     throw std::bad_alloc();
   }
-  static thread_local const std::unique_ptr<RecentPlans> owner = std::make_unique<RecentPlans>();
-  return *(t_recent = owner.get());
+  return ThreadObject<RecentPlans>::get();
 }
 
-RecentPlans& recent_plans() { return t_recent ? *t_recent : make_recent_plans(); }
+RecentPlans& recent_plans() {
+  RecentPlans* const recent = ThreadObject<RecentPlans>::find();
+  return recent ? *recent : make_recent_plans();
+}
 
 }  // namespace
 
