@@ -113,7 +113,7 @@ EAGER = {
     "random_instance_inside": "calls random.Random.seed",
     "random_random": "calls random.Random.random",
     "scalar_deepcopy": "calls id",
-    "sched_inside": "reads a learning rate schedule",
+    "sched_inside": "calls LRScheduler.step, which counts the steps of a schedule",
     "self_counter_used": "the call writes self.n",
     "shape_stored_on_self": "the call writes self.bs",
     "singledispatch_": "reads a key of closure dispatch_cache.data, "

@@ -10,10 +10,11 @@ from capture_programs import PROGRAMS
 from lucid.compiler import JITFunction
 from same import bits
 
-# These also write state, but reading tensor values is reported first.
-READ_VALUES_FIRST = {
-    "item_ema_on_self",
-    "item_logged_and_read",
+# These also write state, but what the recording found is reported first.
+REPORTED_FIRST = {
+    "item_ema_on_self": "reads a value of a tensor",
+    "item_logged_and_read": "reads a value of a tensor",
+    "sched_inside": "reads a learning rate schedule",
 }
 
 
@@ -27,9 +28,7 @@ def run(program, compile):
 
 def reason_of(name):
     """Part of the reason why a program runs eagerly."""
-    if name in READS_VALUES or name in READ_VALUES_FIRST:
-        return READS_VALUES.get(name, "reads a value of a tensor")
-    return EAGER[name]
+    return REPORTED_FIRST.get(name) or READS_VALUES.get(name) or EAGER[name]
 
 
 def test_every_program_has_an_expected_outcome():
