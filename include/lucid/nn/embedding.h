@@ -28,7 +28,7 @@ class Embedding : public Layer<Embedding> {
   static constexpr const char* kName = "Embedding";
   using Options = EmbeddingOptions;
   Embedding() = default;
-  explicit Embedding(Options given) : options(std::move(given)) { build(options.dtype); }
+  explicit Embedding(const Options& given) : options(given) { build(options.dtype); }
   Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;

@@ -94,8 +94,8 @@ class RNN : public Layer<RNN, Recurrent> {
   static constexpr const char* kName = "RNN";
   using Options = RNNOptions;
   RNN() = default;
-  explicit RNN(Options given) {
-    options = std::move(given);
+  explicit RNN(const Options& given) {
+    options = given;
     build(options.dtype);
   }
   void fields(Fields& visit) override;
