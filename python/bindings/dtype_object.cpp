@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "bindings/convert.h"
 #include "bindings/pure.h"
-#include "device/gpu.h"
+#include "device/find_device.h"
 
 namespace lucid::python {
 namespace {
@@ -159,19 +159,7 @@ std::optional<Device> to_device_or_none(const char* function, PyObject* object) 
   if (!PyUnicode_Check(object)) ArgumentContext{function, "device"}.fail("a device", object);
   const char* name = PyUnicode_AsUTF8(object);
   if (!name) nb::detail::raise_python_error();
-  std::optional<Device> device;
-  try {
-    device = parse_device(name);
-  } catch (const ValueError&) {
-    device.reset();  // reported below, with the devices of this machine
-  }
-  if (device && (!device->is_gpu() || device->index() < Gpu::count())) return device;
-  std::string devices = "'cpu'";
-  for (int i = 0; i < Gpu::count(); ++i) devices += fmt::format(", '{}'", to_string(Device::gpu(i)));
-  const bool lacks_gpu = device && Gpu::count() == 0;
-  throw ValueError(
-      "{}: there is no device '{}'; the devices are: {}{}", function, name, devices,
-      lacks_gpu ? " (a gpu needs a Vulkan driver; lucid.gpu.is_available() tells whether there is one)" : "");
+  return find_device(function, name);
 }
 
 void bind_dtypes(nb::module_& module) {

@@ -49,12 +49,8 @@ void bind_settings(nb::module_& module) {
       "The default dtype of floats.");
   module.def(
       "set_default_dtype",
-      [](nb::handle dtype) {
-        const Dtype wanted = to_dtype({"set_default_dtype", "dtype"}, dtype.ptr());
-        if (!is_float(wanted)) throw TypeError("set_default_dtype: expected a float dtype, got {}", name_of(wanted));
-        set_default_float(wanted);
-      },
-      "dtype"_a, "Sets the default dtype of floats.");
+      [](nb::handle dtype) { set_default_float(to_dtype({"set_default_dtype", "dtype"}, dtype.ptr())); }, "dtype"_a,
+      "Sets the default dtype of floats.");
   module.def("get_num_threads", &num_threads, "The maximum number of threads of an operation.");
   module.def(
       "set_num_threads",

@@ -63,7 +63,7 @@ Dtype Promotion::result() const {
 
 void set_default_float(Dtype dtype) {
   if (!is_float(dtype))
-    throw TypeError("set_default_dtype: {} is not a floating-point dtype; use f16, bf16, f32 or f64", name_of(dtype));
+    throw TypeError("set_default_dtype: expected a float dtype, got {}; use f16, bf16, f32 or f64", name_of(dtype));
   g_default_float.store(dtype, std::memory_order_relaxed);
 }
 

@@ -21,14 +21,14 @@ std::set<uint32_t> CppTable::fixed(std::string_view structure) const {
 
 void CppTable::note_fixed(std::string_view structure, const std::set<uint32_t>& positions) {
   const std::lock_guard lock(mutex());
-  if (fixed_.size() >= kMaxStructures) fixed_.clear();
+  if (fixed_.size() >= kMaxRemembered) fixed_.clear();
   fixed_[std::string(structure)].insert(positions.begin(), positions.end());
 }
 
 bool CppTable::note_keeping(const CallKey& key) {
   const std::span<const int64_t> numbers = key.numbers();
   const std::lock_guard lock(mutex());
-  if (keeping_.size() >= kMaxKeeping) keeping_.clear();
+  if (keeping_.size() >= kMaxRemembered) keeping_.clear();
   return keeping_.emplace(key.structure(), std::vector<int64_t>(numbers.begin(), numbers.end())).second;
 }
 

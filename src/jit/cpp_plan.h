@@ -30,8 +30,7 @@ class CppTable {
  private:
   Mutex& mutex() const { return mutex_of(LockRank::kPlanTable, this); }
   /// How many structures and keys are remembered.
-  static constexpr size_t kMaxStructures = 64;
-  static constexpr size_t kMaxKeeping = 64;
+  static constexpr size_t kMaxRemembered = 64;
 
   const std::shared_ptr<PlanTable> plans_;
   const std::optional<bool> dynamic_;

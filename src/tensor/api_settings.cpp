@@ -2,8 +2,7 @@
 
 #include "base/device.h"
 #include "base/dtype.h"
-#include "base/error.h"
-#include "device/gpu.h"
+#include "device/find_device.h"
 #include "runtime/thread_pool.h"
 #include "tensor/observer.h"
 
@@ -12,17 +11,14 @@ namespace lucid {
 Dtype get_default_dtype() { return default_float(); }
 
 void set_default_dtype(Dtype dtype) {
-  if (!is_float(dtype)) throw TypeError("set_default_dtype: expected a float dtype, got {}", name_of(dtype));
-  note_act_outside("sets the default dtype");
   set_default_float(dtype);
+  note_act_outside("sets the default dtype");
 }
 
 std::string get_default_device() { return to_string(current_device()); }
 
 void set_default_device(const std::string& device) {
-  const Device wanted = parse_device(device);
-  if (wanted.is_gpu() && wanted.index() >= Gpu::count())
-    throw ValueError("set_default_device: there is no device '{}'; {} gpus were found", device, Gpu::count());
+  const Device wanted = find_device("set_default_device", device);
   note_act_outside("sets the default device");
   set_default_device(wanted);
 }

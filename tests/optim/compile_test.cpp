@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "optim/expect_same.h"
+
 namespace lucid {
 namespace {
 
@@ -258,6 +260,29 @@ TEST(CompileTraining, NoticesHooksOfTheOptimizer) {
       });
   };
   EXPECT_EQ(train(true, nullptr, change), train(false, nullptr, change));
+}
+
+TEST(CompileTraining, NoticesTheStateOfTheOptimizer) {
+  Tensor w = ones({1}).requires_grad_();
+  optim::Adam optimizer({w});
+  optimizer.state(w);
+  const auto f = [&](const Tensor& x) {
+    Tensor sum = optimizer.has_state(w) ? x * 2 : x;
+    for (const auto& [name, value] : *optimizer.state(w)) sum = sum + value.as_tensor("state").sum();
+    return sum * static_cast<int64_t>(optimizer.version());
+  };
+  const auto fast = compile(f, kWait);
+  for (int i = 0; i < 9; ++i) {
+    if (i % 3 == 2) {
+      w.set_grad(ones({1}));
+      optimizer.step();
+    }
+    expect_same(fast(ones({1})), f(ones({1})));
+    if (i == 6) {
+      optimizer.clear_state();
+      optimizer.state(w);
+    }
+  }
 }
 
 TEST(CompileSeeing, GraphAndPlanOfACall) {

@@ -5,15 +5,12 @@
 
 #include <map>
 
+#include "optim/expect_same.h"
+
 namespace lucid {
 namespace {
 
 const CompileOptions kWait = {.wait = true};
-
-void expect_same(const Tensor& got, const Tensor& expected) {
-  ASSERT_EQ(got.shape(), expected.shape());
-  EXPECT_EQ(got.to_vector<double>(), expected.to_vector<double>());
-}
 
 TEST(CompileKeeps, AResult) {
   Tensor hidden = zeros({2}), expected = hidden;
@@ -113,29 +110,6 @@ TEST(CompileKeeps, WhatIsReturnedOrAGradientIsNotKept) {
   EXPECT_GE(views.cache_info().hits, 2);
   EXPECT_GE(gradients.cache_info().hits, 2) << gradients.explain();
   EXPECT_GE(graph.cache_info().hits, 2);
-}
-
-TEST(CompileNotices, TheStateOfAnOptimizer) {
-  Tensor w = ones({1}).requires_grad_();
-  optim::Adam optimizer({w});
-  optimizer.state(w);
-  const auto f = [&](const Tensor& x) {
-    Tensor sum = optimizer.has_state(w) ? x * 2 : x;
-    for (const auto& [name, value] : *optimizer.state(w)) sum = sum + value.as_tensor("state").sum();
-    return sum * static_cast<int64_t>(optimizer.version());
-  };
-  const auto fast = compile(f, kWait);
-  for (int i = 0; i < 9; ++i) {
-    if (i % 3 == 2) {
-      w.set_grad(ones({1}));
-      optimizer.step();
-    }
-    expect_same(fast(ones({1})), f(ones({1})));
-    if (i == 6) {
-      optimizer.clear_state();
-      optimizer.state(w);
-    }
-  }
 }
 
 }  // namespace

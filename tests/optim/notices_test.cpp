@@ -8,15 +8,12 @@
 #include <functional>
 #include <optional>
 
+#include "optim/expect_same.h"
+
 namespace lucid {
 namespace {
 
 const CompileOptions kWait = {.wait = true};
-
-void expect_same(const Tensor& got, const Tensor& expected) {
-  ASSERT_EQ(got.shape(), expected.shape());
-  EXPECT_EQ(got.to_vector<double>(), expected.to_vector<double>());
-}
 
 TEST(CompileNotices, ACapturedArgumentWhenAnotherCallGoesAnotherWay) {
   const Tensor c = full({2}, 10.0), y = full({2}, 3.0);

@@ -370,7 +370,7 @@ class SizeCheck:
         for name, exceptions in found.items():
             tried[name] |= exceptions
         if len(self._example) > 1:
-            # With such a size, the call may use the others in another way.
+            # With one of these sizes, the call may take another branch, with its own exceptions for other sizes.
             for name, size in [(name, size) for name, values in tried.items() for size in values]:
                 sizes = {**self._example, name: size}
                 others = self._conditions_at(sizes, {name: size})
