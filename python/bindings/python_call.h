@@ -49,6 +49,7 @@ class PythonCall {
   std::optional<PyObject*> verify(const jit::TablePlan& plan, const jit::Program::Handles& handles,
                                   jit::Program::Branch& branch) const;
   void missed(jit::PlanTable& table, bool records) const;
+  bool is_stale(const jit::TablePlan& plan) const { return !as_python(plan).guard_set().holds_state(); }
   PyObject* record(jit::PlanTable::Recording& recording) const;
   /// Why a plan with the structure of this key does not match the call.
   std::string difference(const jit::TablePlan& plan) const;

@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <concepts>
 
 #include "base/error.h"
 #include "base/small_vector.h"
@@ -36,17 +37,18 @@ class Comparison {
       : known_(known), inputs_(inputs), wants_difference_(wants_difference) {}
 
   bool matches(const ArgumentShape& shape, PyObject* now, const std::string& place) {
-    if (shape.kind == Kind::kMissing) return !now || fail(place, "missing", value_text(now));
+    if (shape.kind == Kind::kMissing) return !now || fail(place, "missing", now);
     if (!now) return fail(place, "present", "missing");
     switch (shape.kind) {
       case Kind::kAny:
       case Kind::kMissing:
         return true;
       case Kind::kValue:
-        return same(shape.value.ptr(), now) || fail(place, value_text(shape.value.ptr()), value_text(now));
+        return same(shape.value.ptr(), now) || fail(place, shape.value.ptr(), now);
       case Kind::kSame: {
         PyObject* before = shape.is_weak ? PyWeakref_GET_OBJECT(shape.value.ptr()) : shape.value.ptr();
-        return before == now || fail(place, "one object", "another " + std::string(Py_TYPE(now)->tp_name));
+        return before == now ||
+               fail(place, "one object", [&] { return std::string("another ") + Py_TYPE(now)->tp_name; });
       }
       case Kind::kAgain:
         return seen_[shape.number] == now || fail(place, "the same object as another argument", "a different object");
@@ -69,16 +71,34 @@ class Comparison {
   std::optional<Difference> difference;
 
  private:
-  bool fail(const std::string& place, std::string before, std::string now) {
-    if (wants_difference_) difference = Difference{place, place, std::move(before), std::move(now)};
+  /// `before` and `now` are texts, objects whose values are shown, or functions that return a text.
+  template <typename Before, typename Now>
+  bool fail(const std::string& place, const Before& before, const Now& now) {
+    if (wants_difference_) difference = Difference{place, place, describe(before), describe(now)};
     return false;
   }
-  std::string join(const std::string& place, const std::string& part) const {
+  static std::string describe(const std::string& text) { return text; }
+  static std::string describe(PyObject* value) { return value_text(value); }
+  template <std::invocable Text>
+  static std::string describe(const Text& text) {
+    return text();
+  }
+  /// The place of a part of what is in a place, if a difference is wanted.
+  std::string join(const std::string& place, const char* part) const {
     return wants_difference_ ? place + part : std::string();
+  }
+  std::string attribute_place(const std::string& place, PyObject* name) const {
+    return wants_difference_ ? place + "." + text_of(name) : std::string();
+  }
+  std::string entry_place(const std::string& place, PyObject* key) const {
+    return wants_difference_ ? place + "[" + value_text(key) + "]" : std::string();
+  }
+  std::string item_place(const std::string& place, Py_ssize_t index) const {
+    return wants_difference_ ? place + "[" + std::to_string(index) + "]" : std::string();
   }
   bool has_type(const ArgumentShape& shape, PyObject* now, const std::string& place) {
     if (reinterpret_cast<PyObject*>(Py_TYPE(now)) == shape.type.ptr()) return true;
-    return fail(place + ".__class__", reinterpret_cast<PyTypeObject*>(shape.type.ptr())->tp_name,
+    return fail(join(place, ".__class__"), reinterpret_cast<PyTypeObject*>(shape.type.ptr())->tp_name,
                 Py_TYPE(now)->tp_name);
   }
 
@@ -94,30 +114,37 @@ class Comparison {
   }
 
   bool matches_instance(const ArgumentShape& shape, PyObject* now, const std::string& place) {
-    if (!has_type(shape, now, place) || !is_new(shape, now, place)) return false;
-    size_t part = 0;
-    PyObject* keys = shape.keys.ptr();
-    if (PyObject* dict = attributes_of(now)) {
-      if (!has_only(shape, dict, place)) return false;
-      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); ++i) {
-        PyObject* key = PyTuple_GET_ITEM(keys, i);
-        if (!matches(shape.parts[part++], find_name(dict, key), join(place, "." + text_of(key)))) return false;
-      }
-    } else if (PyTuple_GET_SIZE(keys) > 0) {
+    if (!has_type(shape, now, place)) return false;
+    PyObject* const keys = shape.keys.ptr();
+    PyObject* const dict = attributes_of(now);
+    if (!dict && PyTuple_GET_SIZE(keys) > 0)
       return fail(place, "an object with attributes", "an object without attributes");
-    }
+    // Numbers and texts first: they take least time, and differ most often.
+    const auto match_attributes = [&](bool values) {
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); ++i) {
+        const ArgumentShape& part = shape.parts[static_cast<size_t>(i)];
+        PyObject* const key = PyTuple_GET_ITEM(keys, i);
+        if ((part.kind == Kind::kValue) == values && !matches(part, find_name(dict, key), attribute_place(place, key)))
+          return false;
+      }
+      return true;
+    };
+    if (!match_attributes(true) || !is_new(shape, now, place) || !match_attributes(false)) return false;
+    auto part = static_cast<size_t>(PyTuple_GET_SIZE(keys));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape.members.ptr()); ++i) {
       const PyMemberDef* member =
           reinterpret_cast<PyMemberDescrObject*>(PyTuple_GET_ITEM(shape.members.ptr(), i))->d_member;
       PyObject* value = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(now) + member->offset);
-      if (!matches(shape.parts[part++], value, join(place, std::string(".") + member->name))) return false;
+      if (!matches(shape.parts[part++], value, join(join(place, "."), member->name))) return false;
     }
+    // There are far more names than attributes.
+    if (dict && !has_only(shape, dict, place)) return false;
     return !shape.has_entries || matches_entries(shape.parts[part], now, place);
   }
 
   bool matches_tensor(const ArgumentShape& shape, PyObject* now, const std::string& place) {
     TensorImpl* const tensor = shape.tensor.match(now);
-    if (!tensor) return fail(place, shape.tensor.text(), InputType::text_of(now));
+    if (!tensor) return fail(place, [&] { return shape.tensor.text(); }, [&] { return InputType::text_of(now); });
     inputs_.push_back(TensorRef(tensor));
     return true;
   }
@@ -134,18 +161,18 @@ class Comparison {
     if (shape.names.is_none()) {
       PyObject* value = nullptr;
       for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &name, &value);)
-        if (!had(name)) return fail(place + "." + text_of(name), "missing", value_text(value));
+        if (!had(name)) return fail(attribute_place(place, name), "missing", value);
       return true;
     }
     Py_hash_t hash = 0;
     for (Py_ssize_t at = 0; _PySet_NextEntry(shape.names.ptr(), &at, &name, &hash);)
       if (PyObject* value = find_name(dict, name); value && !had(name))
-        return fail(place + "." + text_of(name), "missing", value_text(value));
+        return fail(attribute_place(place, name), "missing", value);
     return true;
   }
 
   bool matches_function(const ArgumentShape& shape, PyObject* now, const std::string& place) {
-    if (!PyFunction_Check(now)) return fail(place, "a function", value_text(now));
+    if (!PyFunction_Check(now)) return fail(place, "a function", now);
     const auto& function = *reinterpret_cast<PyFunctionObject*>(now);
     const bool is_same = function.func_code == shape.type.ptr() && function.func_globals == shape.names.ptr() &&
                          equal_constants(PyTuple_GET_ITEM(shape.keys.ptr(), 0), function.func_name) &&
@@ -172,7 +199,7 @@ class Comparison {
       // Held by the partial too: its attributes cannot be replaced.
       const nb::object item = nb::steal(PyObject_GetAttrString(now, name));
       if (!item.is_valid()) PyErr_Clear();
-      if (!matches(shape.parts[part++], item.ptr(), join(place, std::string(".") + name))) return false;
+      if (!matches(shape.parts[part++], item.ptr(), join(join(place, "."), name))) return false;
     }
     return !has_attribute_dict(now) || fail(place, "no attributes", "attributes");
   }
@@ -194,7 +221,7 @@ class Comparison {
         _PySet_NextEntry(now, &at, &item, &hash);
       else
         item = PyList_Check(now) ? PyList_GET_ITEM(now, i) : PyTuple_GET_ITEM(now, i);
-      if (!matches(shape.parts[static_cast<size_t>(i)], item, join(place, "[" + std::to_string(i) + "]"))) return false;
+      if (!matches(shape.parts[static_cast<size_t>(i)], item, item_place(place, i))) return false;
     }
     return true;
   }
@@ -213,8 +240,8 @@ class Comparison {
   bool matches_entry(const ArgumentShape& shape, size_t part, PyObject* key, PyObject* value,
                      const std::string& place) {
     PyObject* before = PyTuple_GET_ITEM(shape.keys.ptr(), static_cast<Py_ssize_t>(part));
-    if (!same(before, key)) return fail(place, "the key " + value_text(before), value_text(key));
-    return matches(shape.parts[part], value, join(place, "[" + value_text(key) + "]"));
+    if (!same(before, key)) return fail(place, [&] { return "the key " + value_text(before); }, key);
+    return matches(shape.parts[part], value, entry_place(place, key));
   }
 
   /// An OrderedDict has an order of its own.
@@ -222,7 +249,7 @@ class Comparison {
     // Looking up a constant runs no code of users.
     PyObject* key = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(now, &at, &key, nullptr);)
-      if (!is_constant(key)) return fail(place, "a constant as key", value_text(key));
+      if (!is_constant(key)) return fail(place, "a constant as key", key);
     const nb::object keys = nb::steal(PyODict_Type.tp_iter(now));
     for (size_t part = 0; keys.is_valid() && part < shape.parts.size(); ++part) {
       const nb::object next = nb::steal(PyIter_Next(keys.ptr()));

@@ -23,7 +23,9 @@ void GuardSet::set_inputs(std::span<TensorImpl* const> tensors, std::span<Tensor
 bool GuardSet::hold(const CallArguments& arguments, Inputs& inputs) const {
   if (cleared_) return false;
   const IdentityScope scope(compares_identity_);
-  const bool holds = std::apply(
+  // Arguments come first: they are few, and differ most often.
+  if (!arguments_.empty() && !arguments_.hold(arguments, known_, inputs)) return false;
+  return std::apply(
       [](const auto&... kinds) {
         // Most kinds are empty.
         return ((kinds.empty() ||
@@ -31,7 +33,6 @@ bool GuardSet::hold(const CallArguments& arguments, Inputs& inputs) const {
                 ...);
       },
       guards_);
-  return holds && (arguments_.empty() || arguments_.hold(arguments, known_, inputs));
 }
 
 std::optional<Difference> GuardSet::difference() const {

@@ -1,6 +1,7 @@
 // Which plans a table keeps.
 
 #include <algorithm>
+#include <ranges>
 
 #include "jit/plan_table.h"
 
@@ -9,6 +10,12 @@ namespace {
 
 /// How many branches of a key there are plans for.
 constexpr int64_t kMaxBranches = 64;
+
+/// A review of plans may take longer than a thousand short calls. Keys that are never recorded have their plans
+/// reviewed ever more rarely, at least once in kMaxReviewInterval eager calls. All others are reviewed when a call is
+/// recorded, and the budget of recordings pays for it.
+constexpr uint32_t kMinReviewInterval = 16;
+constexpr uint32_t kMaxReviewInterval = 4096;
 
 bool is_branch(const Ref<TablePlan>& plan) { return plan->is_branch(); }
 
@@ -83,6 +90,21 @@ void PlanTable::remove(std::span<const Ref<TablePlan>> gone) {
     }
   }
   ++changes_;
+}
+
+bool PlanTable::should_review(Variant& known) {
+  if (known.plans.empty()) return false;
+  const uint32_t before = known.misses++;
+  if (before != known.next_review) return false;
+  known.next_review += std::clamp(3 * std::min(before, kMaxReviewInterval), kMinReviewInterval, kMaxReviewInterval);
+  return true;
+}
+
+Ref<TablePlan> PlanTable::newest_pending(const CallKey& key) const {
+  const std::lock_guard lock(mutex());
+  for (const Ref<TablePlan>& plan : std::views::reverse(pending_))
+    if (plan->structure == key.structure() && plan->pattern.matches(key.numbers())) return plan;
+  return nullptr;
 }
 
 }  // namespace lucid::jit

@@ -85,6 +85,12 @@ void PlanTable::note(const std::string& text) {
   add_note(text);
 }
 
+void PlanTable::note_eager_call(const std::string& reason) {
+  const std::lock_guard lock(mutex());
+  ++counters_.eager_calls;
+  add_note("runs eagerly: " + reason);
+}
+
 void PlanTable::add_note(const std::string& text) {
   if (options().logs(kTopic)) log(kTopic, name_ + ": " + text);
   if (std::ranges::find(notes_, text) != notes_.end()) return;

@@ -15,8 +15,6 @@ namespace {
 
 /// After this many consecutive recordings that raised, a key is not recorded again until a call returns.
 constexpr int kMaxRaising = 3;
-/// How often calls that run eagerly although there are plans review those plans.
-constexpr uint32_t kReviewInterval = 16;
 /// How many keys without a plan the table remembers.
 constexpr size_t kMaxKeysWithoutPlan = 64;
 /// How many recordings of branches that cannot be compiled are made before all calls with a key run eagerly.
@@ -135,13 +133,16 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       }
       ++counters_.misses;
       if (known && known->raised >= kMaxRaising) return Next::kRunUntilItReturns;
-      // Its plan is being compiled; or calls with many keys would outrun the compile thread.
-      if (!waits_ && (pends || pending_.size() >= max_plans_)) return Next::kTimeAndRun;
+      if (pends) return Next::kAwaitAndRun;
+      // Calls with many keys would outrun the compile thread.
+      if (!waits_ && pending_.size() >= max_plans_) return Next::kTimeAndRun;
       // If another thread is recording, this call runs eagerly; the plan will serve the next call.
       if (!recording_.try_acquire()) return Next::kRun;
-      if (budget_.take(counters_now().hits, filled_now() >= max_plans_)) return Next::kRecord;
+      const bool is_full = plans_.size() >= max_plans_ && filled_now() >= max_plans_;
+      if (budget_.take(counters_now().hits, is_full)) return Next::kRecord;
       recording_.release();
-      if (budget_.skipped() % kReviewInterval == 1) return Next::kNoteSamplingAndRun;
+      // Once after each recording: to find what differs takes as long as several short calls.
+      if (budget_.skipped() == 1) return Next::kNoteSamplingAndRun;
       return waits_ ? Next::kRun : Next::kTimeAndRun;
     }
   }
@@ -153,8 +154,6 @@ void PlanTable::ran_eagerly(std::chrono::nanoseconds time) {
   const std::lock_guard lock(mutex());
   budget_.ran_eagerly(time.count());
 }
-
-bool PlanTable::should_review(Variant& known) { return !known.plans.empty() && known.misses++ % kReviewInterval == 0; }
 
 void PlanTable::has_returned(const CallKey& key) {
   const std::lock_guard lock(mutex());

@@ -16,44 +16,10 @@
 #include "jit/call_key.h"
 #include "jit/program.h"
 #include "jit/recording_budget.h"
+#include "jit/table_plan.h"
 #include "jit/trial.h"
 
 namespace lucid::jit {
-
-/// A plan of a plan table. Fronts derive from it to add the data that they need to check guards and rebuild results. It
-/// may be destroyed on any thread.
-class TablePlan : public RefCounted {
- public:
-  /// Serves calls with this key, whose numbers at the positions `varying` may have other values.
-  TablePlan(Ref<Program> program, const CallKey& key, std::vector<uint32_t> varying = {})
-      : program(std::move(program)), structure(key.structure()), pattern(key.numbers(), std::move(varying)) {}
-
-  /// Whether it is one of the branches of its key: it serves only calls that read the recorded values.
-  bool is_branch() const { return program->reads_values(); }
-  /// What to call a tensor that a run uses: "argument 0", "the gradient of self.weight".
-  std::string name_of(const Trial::Difference& difference) const;
-  /// How often it has run.
-  int64_t hits() const { return hits_.load(std::memory_order_relaxed); }
-
-  const Ref<Program> program;
-  const std::string structure;
-  const NumberPattern pattern;
-  /// The places in the user's program where the captured tensors were found; may be empty.
-  std::vector<std::string> places;
-  /// The arguments whose values may vary.
-  std::vector<std::string> varying;
-  /// The calls with effects that the front repeats after each run, such as "print (train.py:12)".
-  std::vector<std::string> repeated;
-  /// The number of places that the front guards.
-  size_t guards = 0;
-
- private:
-  friend class PlanTable;
-  mutable std::atomic<int64_t> hits_ = 0;
-};
-
-/// Why a plan does not match a call if nothing that is known before it runs differs.
-inline constexpr const char* kReadsOtherValues = "it reads other values of tensors";
 
 /// Counters of one table, or of all tables of the process.
 struct PlanCounters {
@@ -81,7 +47,9 @@ struct PlanCounters {
 ///   std::string difference(const TablePlan&) const
 ///                                          why a plan of the same structure does not match the call
 ///   void missed(PlanTable&, bool records) const
-///                                          no plan matches, and the function is about to be recorded or to run
+///                                          no plan matches, and the function is about to be recorded, or to run
+///                                          after a review of the plans
+///   bool is_stale(const TablePlan&) const  whether the state that a plan with this key depends on has changed
 ///   Result run() const                     runs the function eagerly
 ///   std::optional<Result> replay(const TablePlan&, const Program::Handles&, Program::Branch&) const
 ///                                          runs the plan and rebuilds the result; empty if Program::run() failed
@@ -140,6 +108,8 @@ class PlanTable {
   void remove(std::span<const Ref<TablePlan>> gone);
   /// Adds a note to explain(), and logs it.
   void note(const std::string& text);
+  /// Notes that a call runs eagerly, for a reason that has nothing to do with its arguments.
+  void note_eager_call(const std::string& reason);
 
   const std::string& name() const { return name_; }
   size_t max_plans() const { return max_plans_; }
@@ -169,8 +139,9 @@ class PlanTable {
     int failed_branches = 0;
     /// Whether it has ever had a plan.
     bool has_compiled = false;
-    /// Calls that ran eagerly although there are plans.
+    /// Calls that ran eagerly although there are plans, and at which of them the plans are reviewed next.
     uint32_t misses = 0;
+    uint32_t next_review = 0;
     /// Recordings that raised since the last call that returned.
     int raised = 0;
     /// Why calls run eagerly; empty if they do not.
@@ -191,6 +162,7 @@ class PlanTable {
     kFindAgain,
     kRun,
     kTimeAndRun,
+    kAwaitAndRun,
     kReviewAndRun,
     kNoteSamplingAndRun,
     kRunUntilItReturns,
@@ -246,8 +218,8 @@ class PlanTable {
   std::vector<Ref<TablePlan>> remove_oldest();
   void take(Variant& known, const Ref<TablePlan>& plan);
   size_t filled_now() const;
-  /// Counts an eager call; returns whether to review the plans of the key, which costs more than most calls.
-  bool should_review(Variant& known);
+  /// Counts an eager call; returns whether to review the plans of the key.
+  static bool should_review(Variant& known);
   void add_note(const std::string& text);
   PlanCounters counters_now() const;
 
@@ -257,6 +229,11 @@ class PlanTable {
   void add_first(const Ref<TablePlan>& first);
   /// Adds the plans that are compiled, in the order of recording, without waiting for others.
   void add_compiled();
+  /// The plan with this key is being compiled. Reviews the plans once if its state has changed, so that it does not
+  /// keep what is gone alive until then.
+  template <typename Front>
+  void review_pending(const Front& front);
+  Ref<TablePlan> newest_pending(const CallKey& key) const;
   /// Notes that calls are being sampled, and what differs between them.
   template <typename Front>
   void note_sampling(const Front& front);
@@ -300,6 +277,8 @@ class PlanTable::Recording {
   ~Recording();
 
   const PlanTable& table() const { return table_; }
+  /// The call runs without being recorded. A later one may be.
+  void skipped(const std::string& reason) { table_.note_eager_call(reason); }
   /// The call raised `what`: the class of the exception, or its message.
   void raised(const std::string& what);
   /// The call returned. `make` returns a plan that is not compiled yet, or null; if null, its `obstacle` says why there
@@ -356,8 +335,10 @@ typename Front::Result PlanTable::call(const Front& front) {
       }
       case Next::kNoteSamplingAndRun:
         note_sampling(front);
-        front.missed(*this, false);
         return front.run();
+      case Next::kAwaitAndRun:
+        review_pending(front);
+        [[fallthrough]];
       case Next::kTimeAndRun: {
         const auto start = std::chrono::steady_clock::now();
         auto result = front.run();
@@ -407,6 +388,16 @@ TablePlan* PlanTable::first_that_fits(const Front& front, const Candidates& cand
   for (TablePlan* plan : candidates.pointers())
     if (front.holds(*plan, handles) && plan->program->fits(front.tensors(), handles)) return plan;
   return nullptr;
+}
+
+template <typename Front>
+void PlanTable::review_pending(const Front& front) {
+  {
+    const Ref<TablePlan> plan = newest_pending(front.key());
+    if (!plan || plan->was_stale_ || !front.is_stale(*plan)) return;
+    plan->was_stale_ = true;
+  }
+  front.missed(*this, false);
 }
 
 template <typename Front>

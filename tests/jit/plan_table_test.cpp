@@ -40,6 +40,7 @@ class FakeCall {
   }
   std::string difference(const TablePlan&) const { return "the guarded number varies"; }
   void missed(PlanTable&, bool records) const { world_.missed(records); }
+  bool is_stale(const TablePlan& plan) const { return static_cast<const FakePlan&>(plan).added != world_.added; }
   double run() const { return compute().item<double>(); }
   std::optional<double> verify(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
     ++world_.verified;
@@ -283,24 +284,34 @@ TEST_F(ReplacedStateTest, StateReplacedAtEveryCallIsSeldomRecorded) {
     EXPECT_EQ(call(2), 2 + i);
   }
   EXPECT_LT(table->counters().compiles, 20);
-  EXPECT_TRUE(table->plans().empty());
+  EXPECT_LE(table->plans().size(), 1u);
 }
 
-TEST_F(PlanTableTest, PlansThatNoCallMatchesAreReviewedNowAndThen) {
-  for (int i = 0; i < 11 + 2 + 4 + 8 + 16 + 32; ++i) {
+TEST_F(PlanTableTest, CallsThatAreSampledReviewPlansOnlyWhenTheyAreRecorded) {
+  int recorded = 0, reviews = 0;
+  world.missed = [&](bool records) { ++(records ? recorded : reviews); };
+  for (int i = 0; i < 3000; ++i) {
     world.added = i;
     call(2);
   }
-  int reviews = 0;
+  EXPECT_EQ(reviews, 0);
+  EXPECT_EQ(table->counters().compiles, recorded);
+  EXPECT_LT(recorded, 25);
+}
+
+TEST_F(PlanTableTest, PlansOfAKeyThatIsNotRecordedAreReviewedEverMoreRarely) {
+  call(2);
+  world.obstacle = "the function prints";
+  world.added = 1;
+  call(2);
+  std::vector<int> reviews;
+  int calls = 0;
   world.missed = [&](bool records) {
     EXPECT_FALSE(records);
-    ++reviews;
+    reviews.push_back(calls);
   };
-  world.added = 1000;
-  call(2);
-  EXPECT_EQ(reviews, 1);
-  for (int i = 0; i < 32; ++i) call(2);
-  EXPECT_EQ(reviews, 3);
+  for (; calls < 20'000; ++calls) call(2);
+  EXPECT_EQ(reviews, (std::vector{0, 16, 64, 256, 1024, 4096, 8192, 12288, 16384}));
 }
 
 /// A table whose calls do not wait for plans.
@@ -361,6 +372,17 @@ TEST_F(NoWaitTest, NoMorePlansArePendingThanTheTableHolds) {
   const BusyCompileThread busy;
   for (int64_t size = 1; size <= 10; ++size) EXPECT_EQ(call(size), static_cast<double>(size));
   EXPECT_EQ(table->pending(), 3u);
+}
+
+TEST_F(NoWaitTest, PlansAreReviewedOnceIfThePendingOneHasBecomeStale) {
+  const BusyCompileThread busy;
+  int reviews = 0;
+  world.missed = [&](bool records) { reviews += !records; };
+  for (int i = 0; i < 3; ++i) call(2);
+  EXPECT_EQ(reviews, 0);
+  world.added = 1;
+  for (int i = 0; i < 3; ++i) call(2);
+  EXPECT_EQ(reviews, 1);
 }
 
 TEST_F(NoWaitTest, ATableCanBeToldToWait) {

@@ -162,3 +162,30 @@ def test_44_custom_passes_run_on_the_calling_thread():
     f(lucid.ones(2))
     assert threads == [threading.current_thread()]
     assert pending(f) == 0
+
+
+@pytest.mark.parametrize("kind", ["object", "tensor"])
+def test_47_what_is_replaced_while_a_plan_is_compiled_is_freed_by_the_next_call(kind):
+    seen = run_python(
+        f"""
+import gc, weakref, lucid
+gc.disable()
+class Held:
+    scale = 2.0
+make = Held if {kind!r} == "object" else lambda: lucid.full((3,), 2.0)
+class Box: pass
+box = Box()
+box.value = make()
+f = lucid.compile(lambda x: x * (box.value.scale if {kind!r} == "object" else box.value))
+x = lucid.ones(3)
+for number in range(6):
+    for _ in range(number % 3):
+        f(x)
+    old = weakref.ref(box.value)
+    box.value = make()
+    f(x)
+    print(old() is None, end=" ")
+""",
+        LUCID_COMPILE_WAIT="0",
+    )
+    assert seen.split() == ["True"] * 6
