@@ -11,6 +11,7 @@
 #include "bindings/jit.h"
 #include "bindings/tensor_object.h"
 #include "bindings/tracing.h"
+#include "capture/builtins.h"
 
 namespace lucid::python {
 
@@ -65,6 +66,10 @@ PyObject* PythonCall::record(PlanTable::Recording& recording) const {
         },
         nullptr);
     return result;
+  }
+  if (const std::string name = replaced_builtin(); !name.empty()) {
+    recording.skipped("builtins." + name + " is not Python's");
+    return run();
   }
   const nb::object recorder = nb::borrow(target_.recorder);
   const nb::list given = given_tensors();

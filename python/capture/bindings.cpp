@@ -8,6 +8,7 @@
 #include "base/small_vector.h"
 #include "bindings/autograd.h"
 #include "bindings/random.h"
+#include "capture/builtins.h"
 #include "capture/guards.h"
 #include "capture/op_log.h"
 #include "capture/watch.h"
@@ -413,6 +414,7 @@ void bind_watch(nb::module_& module) {
 GuardSet& guards_in(nb::handle object) { return nb::cast<GuardSet&>(object); }
 
 void bind_capture(nb::module_& module) {
+  remember_builtins();
   bind_guards(module);
   bind_watch(module);
   bind_op_log(module);

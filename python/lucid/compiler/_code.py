@@ -270,6 +270,8 @@ class Named:
             elif operation == "IMPORT_NAME":
                 self.imports.add(name)
                 self.globals.add("__import__")
+            elif operation == "LOAD_BUILD_CLASS":
+                self.globals.add("__build_class__")
             elif operation in _SETS:
                 self.uses_hashes = True
             elif operation == "FORMAT_WITH_SPEC" or (operation == "FORMAT_VALUE" and (instruction.arg or 0) & 4):
