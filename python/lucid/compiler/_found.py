@@ -37,6 +37,8 @@ class State:
     skips_hooks: bool
     # By id: the places of tensors and lists.
     places: dict[int, set[str]]
+    # The ids of objects that C code may read without naming what is in them.
+    shown: frozenset[int]
     # Names of lists that code only appends to, of containers to whose items it only appends, of numbers that it only
     # counts up or down, and of what it only assigns.
     appended: frozenset[str]

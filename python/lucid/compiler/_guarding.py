@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import collections
 import functools
+import gc
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,29 @@ from .. import _core
 from . import _kinds, _streams
 from ._code import MAX_INTEGER
 from ._found import Found, State
-from ._kinds import gradient_of, name_of, type_set
+from ._kinds import derives, gradient_of, name_of, type_set
 from ._members import ONLY_NAMED, is_container
+from ._stores import refuse_long_lists
 
 if TYPE_CHECKING:
     from ._walk import Walk
+
+# Types that C code compares or shows with what their instances hold.
+_SHOWN: tuple[type, ...] = (
+    list,
+    tuple,
+    dict,
+    set,
+    frozenset,
+    collections.deque,
+    functools.partial,
+    types.SimpleNamespace,
+    types.MappingProxyType,
+    types.MethodType,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+)
 
 
 def add_guards(walk: Walk) -> None:
@@ -108,6 +127,20 @@ def _only(walk: Walk, names: set[str]) -> frozenset[str]:
     return frozenset(names.difference(walk.used, walk.texts, *others))
 
 
+def _shown(walk: Walk) -> frozenset[int]:
+    """The ids of objects that C code compares and shows with all that is in them: those whose attributes are all
+    guarded, and the containers below. Not those of modules: Lucid's own modules keep what they read in C++."""
+    whole = [each for each in walk.instances if each.whole and not each.is_module]
+    pending = [value for each in whole for value in (each.object, each.dict)]
+    shown: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if id(value) not in shown:
+            shown.add(id(value))
+            pending += (each for each in gc.get_referents(value) if derives(type(each), *_SHOWN))
+    return frozenset(shown)
+
+
 def found_by(walk: Walk) -> Found:
     """What the walk has found."""
     containers = [value for value in walk.seen.values() if is_container(type(value))]
@@ -122,6 +155,7 @@ def found_by(walk: Walk) -> Found:
         compares_identity=walk.compares_identity,
         skips_hooks=walk.skips_hooks,
         places=walk.places,
+        shown=_shown(walk),
         appended=_only(walk, walk.appended),
         filled=_only(walk, walk.filled),
         counted=_only(walk, walk.counted),
@@ -129,4 +163,6 @@ def found_by(walk: Walk) -> Found:
         steps=walk.steps,
         tests=walk.tests,
     )
-    return Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers)
+    found = Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers)
+    refuse_long_lists(walk.long_lists, found)
+    return found

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 import lucid
@@ -49,6 +49,9 @@ class ByType(Generic[_Value]):
 
     def get(self, cls: type) -> _Value | None:
         return self._values.get(id(cls))
+
+    def has_all(self, types: Iterable[type]) -> bool:
+        return self._types.keys() >= set(map(id, types))
 
     def keys(self) -> list[type]:
         return list(self._types.values())

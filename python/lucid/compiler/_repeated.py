@@ -17,7 +17,7 @@ from .. import _core, _effects
 from ._code import site
 from ._effect import copied
 from ._instructions import Site, passes_exceptions_on, site_of, stream_of, values_of
-from ._kinds import derives, printable
+from ._kinds import ATOMS, derives, printable
 from ._leaving import LeavingFloats
 from ._results import Arguments, CannotPass, Text
 from ._streams import Printing, are_standard_streams, are_standard_warnings, is_standard_logger
@@ -45,8 +45,12 @@ def _call(effect: Any, /, *args: Any, **kwargs: Any) -> None:
 
 
 def _print(name: str, *written: str | None) -> None:
-    """Writes texts to a stream, and flushes it for each None."""
+    """Writes texts to a stream, and flushes it for each None. As `print` does, takes `sys.stdout` if there is no such
+    stream, and writes nothing if that is None, too."""
     stream = getattr(sys, name)
+    stream = sys.stdout if stream is None else stream
+    if stream is None:
+        return
     for text in written:
         if text is None:
             stream.flush()
@@ -118,6 +122,15 @@ def _needs_grad(value: Any) -> bool:
     if type(value) is dict:
         return any(map(_needs_grad, value.values()))
     return derives(type(value), _core.Tensor) and value.requires_grad
+
+
+def _can_be_formatted(message: str, args: tuple[Any, ...]) -> bool:
+    """Whether a record has a text. If not, its handler prints the call stack, which differs in a repeated call."""
+    try:
+        logging.LogRecord("", logging.INFO, "", 0, message, args, None).getMessage()
+    except Exception:
+        return False
+    return True
 
 
 @_effects.pure
@@ -223,6 +236,8 @@ class CallLog:
         function = functools.partial(_log, logger, values["level"], place)
         self._add(function, copied((message, *args)), {}, caller, "logging")
         self._begin_alone()
+        if ATOMS.has_all(map(type, args)) and not _can_be_formatted(message, args):
+            self._obstacle = "logs a record that cannot be formatted"
         return None
 
     def _begin_to_warn(self, frame: FrameType) -> str | None:

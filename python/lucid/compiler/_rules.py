@@ -24,9 +24,9 @@ import lucid
 from .. import _core
 from . import _kinds
 from ._functions import is_reflecting, reason_for, reason_for_descriptor
-from ._kinds import ByType, derives, item_of, name_of, simple_name_of
+from ._kinds import ATOMS, ByType, derives, item_of, name_of, simple_name_of
 from ._members import iterate
-from ._streams import is_standard
+from ._streams import is_standard, may_be_read
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -97,11 +97,16 @@ def _namespace(walk: Walk, value: Any, place: str) -> None:
     list,
     collections.deque,
     set,
-    guarded=f"the items, in order, up to {_MAX_ITEMS:,}; `maxlen` if code names it",
+    guarded=f"the items, in order, up to {_MAX_ITEMS:,}; nothing of a list that code only appends to, if its items are "
+    "numbers and texts; `maxlen` if code names it",
     reason="the order of a set depends on its history, so it is compared too",
 )
 def _items(walk: Walk, value: Any, place: str) -> None:
     size = sum(1 for _ in iterate(value))
+    if size > _MAX_ITEMS and type(value) is list and ATOMS.has_all(map(type, value)):
+        walk.guards.sequence(value, place)
+        walk.long_lists.append((value, place))
+        return
     if size > _MAX_ITEMS:
         walk.refuse(place, f"reads {place}, a {name_of(type(value))} of {size} items")
         return
@@ -272,13 +277,22 @@ def _lock(walk: Walk, lock: Any, place: str) -> None:
     io.TextIOWrapper,
     io.StringIO,
     guarded="identity, and attributes such as `closed` if code names them",
-    reason="a call of one of its methods runs eagerly; one that writes to an object of the user's is refused",
+    reason="a call of one of its methods runs eagerly; one that can be read, because no call shows that it is iterated "
+    "over, is refused, as is one that writes to an object of the user's",
 )
 def _stream(walk: Walk, stream: Any, place: str) -> None:
-    if not is_standard(stream):
+    if may_be_read(stream):
         refuse_state(walk, stream, place)
-        return
-    walk.streams.append((stream, place))
+    else:
+        visit_output(walk, stream, place)
+
+
+def visit_output(walk: Walk, stream: Any, place: str) -> None:
+    """A stream that code only writes to."""
+    if is_standard(stream):
+        walk.streams.append((stream, place))
+    else:
+        refuse_state(walk, stream, place)
 
 
 @_visits(contextvars.ContextVar, guarded="its value in the current context", reason="only `get` may be called")

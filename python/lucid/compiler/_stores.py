@@ -33,7 +33,7 @@ def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: Le
     appends, counts, keeps_float = place[0] == _END, _counts(write), id(now) in floats.copies
     if appends or counts or keeps_float:
         variable = _VARIABLE.fullmatch(name)
-        if knowledge.all_names or variable is None or (variable[2] and not appends):
+        if knowledge.all_names or variable is None or (variable[2] and not appends) or id(place[1]) in state.shown:
             return False
         if counts:
             return variable[1] in state.counted and _is_one_step(variable[1], before, now, state)
@@ -90,9 +90,18 @@ def release_logs(found: Found, seen: dict[int, Any]) -> bool:
     return bool(logs)
 
 
+def refuse_long_lists(lists: list[tuple[list[Any], str]], found: Found) -> None:
+    """Refuses lists that have too many items to be compared at each call, except those that no code reads."""
+    for items, place in lists:
+        if not _is_log(items, found):
+            found.reasons.append((place, f"reads {place}, a list of {len(items)} items"))
+
+
 def _is_log(items: list[Any], found: Found) -> bool:
     places = found.state.places.get(id(items), ())
-    if len(places) != 1 or found.guards.count(items) != 1 or any(type(item) not in ATOMS for item in items):
+    if len(places) != 1 or found.guards.count(items) != 1 or id(items) in found.state.shown:
+        return False
+    if not ATOMS.has_all(map(type, items)):
         return False
     variable = _VARIABLE.fullmatch(next(iter(places)))
     return variable is not None and _is_appended(variable, found.state)

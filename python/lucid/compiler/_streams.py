@@ -19,6 +19,8 @@ _effects.pure_module()
 # The attributes of a stream that code can read.
 ATTRIBUTES = frozenset(("closed", "encoding", "errors", "line_buffering", "mode", "name", "newlines", "write_through"))
 _STREAMS = (io.TextIOWrapper, io.StringIO)
+# The attributes of `sys` and of handlers that hold streams for output.
+_OUTPUTS = frozenset(("stdout", "stderr", "__stdout__", "__stderr__", "stream"))
 _BUFFER: Any = _core.class_dict(io.TextIOWrapper)["buffer"]
 _BUFFERS = (io.BufferedWriter, io.BufferedRandom, io.BytesIO, io.FileIO)
 # What a class must not define if its streams are to be written to as the standard ones are.
@@ -89,9 +91,33 @@ def is_standard(stream: Any) -> bool:
         return False
 
 
+def may_be_read(stream: Any) -> bool:
+    """Whether code may iterate over a stream, which moves it."""
+    try:
+        return bool(stream.readable())
+    except ValueError:  # It is closed or detached.
+        return True
+
+
+def is_output(owner: Any, name: str, value: Any) -> bool:
+    """Whether an attribute is a stream that programs only write to, even if it can be read, as `io.StringIO` can."""
+    if name not in _OUTPUTS or type(value) not in _STREAMS:
+        return False
+    return owner is sys or (name == "stream" and derives(type(owner), logging.StreamHandler))
+
+
 def are_standard_streams() -> bool:
     """Whether only code of the standard library sees what is printed."""
     return is_standard(getattr(sys, "stdout", ...)) and is_standard(getattr(sys, "stderr", ...))
+
+
+def _takes_texts(handler: Any) -> bool:
+    """Whether only code of the standard library sees what a handler writes. One that cannot write prints the call
+    stack, which differs in a call that a plan repeats."""
+    stream = handler.stream
+    if stream is None:
+        return derives(type(handler), logging.FileHandler)  # It opens its file when it writes.
+    return is_standard(stream) and not stream.closed
 
 
 def _is_standard_handler(handler: Any) -> bool:
@@ -100,7 +126,7 @@ def _is_standard_handler(handler: Any) -> bool:
         type(handler) in _HANDLERS
         and not handler.filters
         and (formatter is None or (type(formatter) is logging.Formatter and type(formatter._style) in _STYLES))
-        and (not derives(type(handler), logging.StreamHandler) or is_standard(handler.stream))
+        and (not derives(type(handler), logging.StreamHandler) or _takes_texts(handler))
         and vars(handler).keys().isdisjoint(("emit", "handle", "format", "filter", "acquire", "release"))
     )
 

@@ -37,7 +37,8 @@ from ._members import (
     members_of,
     patched,
 )
-from ._rules import RULES, Visit, visit_generator
+from ._rules import RULES, Visit, visit_generator, visit_output
+from ._streams import is_output
 from ._unseen import identify_arguments, open_modules, refuse_hashes_of_arguments, refuse_impure_functions
 from ._values import rule_for
 
@@ -116,6 +117,8 @@ class Walk:
         self.views: list[tuple[Any, str, str]] = []
         self.deques: list[tuple[Any, str]] = []
         self.streams: list[tuple[Any, str]] = []
+        # Lists with too many items to be compared at each call.
+        self.long_lists: list[tuple[list[Any], str]] = []
         self.uses_numpy = False
         # Whether there are hooks that would run during backward and were not visited.
         self.skips_hooks = False
@@ -244,6 +247,8 @@ class Walk:
             self.passed.add(name)
         if instance.by_path:
             visit_argument(self, value, place, inside=name not in instance.fields)
+        elif is_output(instance.object, name, value):
+            visit_output(self, value, place)
         else:
             self._pending.append((value, place))
 

@@ -4,6 +4,7 @@ import contextvars
 import datetime
 import functools
 import io
+import logging
 import operator
 import os
 import threading
@@ -12,6 +13,9 @@ import types
 import lucid
 
 from .case import Box, Case, replaced, rule
+
+# Never closed.
+NULL = open(os.devnull, "w")  # noqa: SIM115
 
 
 @rule(bytearray)
@@ -148,14 +152,13 @@ def a_reentrant_lock_is_taken():
 
 @rule(io.StringIO)
 def an_attribute_of_a_stream_changes():
-    stream = io.StringIO()
-    return Case(lambda x: x * (2.0 if stream.closed else 3.0), stream.close)
+    handler = logging.StreamHandler(io.StringIO())
+    return Case(lambda x: x * (2.0 if handler.stream.closed else 3.0), handler.stream.close)
 
 
 @rule(io.TextIOWrapper)
 def an_attribute_of_a_file_changes():
-    file = io.TextIOWrapper(io.BytesIO())
-    return Case(lambda x: x * (2.0 if file.line_buffering else 3.0), lambda: file.reconfigure(line_buffering=True))
+    return Case(lambda x: x * (2.0 if NULL.line_buffering else 3.0), lambda: NULL.reconfigure(line_buffering=True))
 
 
 @rule(contextvars.ContextVar)
