@@ -172,6 +172,7 @@ class Compiled:
         known = recording.known(tensors)
         read = LeavingFloats(tracing.floats)
         floats = read if read.copies and recording.hands_on(read) else None
+        tracing.hands_on_floats = floats is not None
         wanted = Varying([], [], [])
         if not recording.inspects_numbers:
             # While the call runs again, traced numbers are where other code might find them.
@@ -205,8 +206,8 @@ class Compiled:
             except CannotPass as error:
                 return printable(str(error))
             except CannotRebuild as error:
+                tracing.hands_on_floats = False
                 return tracing.obstacle or printable(str(error))
-            tracing.hands_on_floats = floats is not None
         outcome.guards.set_inputs(tensors, outcome.inputs)
         traced = None
         state = [tensor for tensor, _ in found]

@@ -139,9 +139,7 @@ class _Parts:
         if derives(cls, lucid.Tensor):
             return self._tensor(item)
         if cls is float and id(item) in self._floats:
-            self.found.add(id(item))
-            self._tensors.append(self._floats[id(item)])
-            return lambda new, made: _item(next(new))
+            return self._float(item)
         if cls in _CONSTANTS or is_enum(cls) or (cls is tuple and not item):
             return _constant(item)
         if (known := self._numbers.get(id(item))) is not None:
@@ -166,6 +164,19 @@ class _Parts:
             raise self._refusal(f"a new {name_of(cls)}")
         self._tensors.append(tensor)
         return lambda new, made: next(new)
+
+    def _float(self, value: float) -> Rebuild:
+        if (known := self._numbers.get(id(value))) is not None:
+            return lambda new, made: made[known]
+        number = self._numbers[id(value)] = len(self._numbers)
+        self.found.add(id(value))
+        self._tensors.append(self._floats[id(value)])
+
+        def read(new: Iterator[lucid.Tensor], made: dict[int, Any]) -> Any:
+            made[number] = result = _item(next(new))
+            return result
+
+        return read
 
     def _refusal(self, what: str) -> CannotRebuild:
         return CannotPass(f"passes an effect {what}") if self._is_passed else CannotRebuild(f"returns {what}")
