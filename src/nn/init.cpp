@@ -167,6 +167,7 @@ Tensor dirac_(Tensor tensor, int64_t groups) {
     throw ValueError("dirac_: expected 3, 4 or 5 dimensions, got {}", to_string(unwrap(tensor).type()));
   if (groups <= 0 || shape[0] % groups != 0)
     throw ValueError("dirac_: {} output channels cannot be split into {} groups", shape[0], groups);
+  if (tensor.numel() == 0) return tensor;
   std::vector<double> values(static_cast<size_t>(tensor.numel()));
   int64_t kernel = 1;
   int64_t middle = 0;
@@ -223,6 +224,9 @@ Tensor sparse_(Tensor tensor, double sparsity, double std) {
   if (tensor.dim() != 2) throw ValueError("sparse_: expected 2 dimensions, got {}", to_string(unwrap(tensor).type()));
   const int64_t rows = tensor.size(0);
   const int64_t columns = tensor.size(1);
+  if (!(sparsity >= 0 && sparsity <= 1))
+    throw ValueError("sparse_: sparsity is the part of each column that is zero, from 0 to 1, got {}", sparsity);
+  if (tensor.numel() == 0) return tensor;
   const auto zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
   std::vector<double> values = random_normal(tensor.shape(), kFloat64).to_vector<double>();
   for (int64_t column = 0; column < columns; ++column) {

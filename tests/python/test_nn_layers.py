@@ -7,6 +7,7 @@ import pickle
 
 import lucid
 import pytest
+from interpreter import run_python
 from lucid import nn
 
 
@@ -207,6 +208,41 @@ def test_initialisers_use_the_given_generator():
     parameter = nn.init.ones_(nn.Parameter(lucid.zeros(2)))
     assert parameter.tolist() == [1.0, 1.0]
     assert parameter.is_leaf
+
+
+_EMPTY = """
+from lucid import nn
+import lucid, signal
+signal.alarm(50)
+shapes = [(0,), (0, 3), (3, 0), (3, 3, 0), (0, 3, 3), (3, 0, 2, 2), (2, 2, 2, 0, 2)]
+shapes += [(0, 2**40), (2**40, 0), (2**31, 0, 3)]
+for shape in shapes:
+    for init in (
+        *(nn.init.uniform_, nn.init.normal_, nn.init.trunc_normal_, nn.init.ones_, nn.init.zeros_, nn.init.eye_),
+        *(nn.init.xavier_uniform_, nn.init.xavier_normal_, nn.init.kaiming_uniform_, nn.init.kaiming_normal_),
+        *(nn.init.orthogonal_, lambda x: nn.init.constant_(x, 1.0), lambda x: nn.init.sparse_(x, 0.5)),
+        *(lambda x, groups=groups: nn.init.dirac_(x, groups) for groups in (1, 2, 3, 2**40, 2**62)),
+        lambda x: nn.init.trunc_normal_(x, 0.0, 1.0, 5.0, 6.0),
+    ):
+        x = lucid.zeros(shape)
+        try:
+            assert init(x) is x and x.shape == shape
+        except ValueError:
+            pass
+print("done")
+"""
+
+
+def test_initialisers_do_nothing_to_tensors_without_elements():
+    assert run_python(_EMPTY) == "done\n"
+    assert nn.init.dirac_(lucid.zeros(3, 3, 0)).shape == (3, 3, 0)
+
+
+def test_sparse_refuses_more_zeros_than_elements():
+    for sparsity in (2.0, -0.5, math.nan):
+        with pytest.raises(ValueError, match="from 0 to 1"):
+            nn.init.sparse_(lucid.zeros(3, 3), sparsity)
+    assert nn.init.sparse_(lucid.zeros(3, 3), 1.0).abs().sum() == 0
 
 
 def test_attention_can_be_replaced_by_python():
