@@ -23,7 +23,8 @@ T typed_element(const HostArray& array, int64_t at) {
   return element_as<T>(array.type.dtype, element_of(array, at));
 }
 
-/// The 1-d lines of a tensor along one axis. Line i starts at element start(i), and its elements are `stride` apart.
+/// The 1-d lines of a tensor along one axis; none if the tensor has no elements. Line i starts at element start(i), and
+/// its elements are `stride` apart.
 struct Lines {
   Lines(const Dims& shape, int64_t axis) {
     if (shape.empty()) return;
@@ -33,6 +34,7 @@ struct Lines {
     }
     count *= stride;
     length = shape[static_cast<size_t>(axis)];
+    if (length == 0) count = 0;
   }
   int64_t start(int64_t line) const { return line / stride * stride * length + line % stride; }
 
@@ -61,6 +63,7 @@ auto sort_order(bool descending) {
 /// Calls f(line, elements) for each line of an array.
 template <typename T, typename F>
 void for_each_line(const HostArray& x, const Lines& lines, F f) {
+  if (lines.count == 0) return;  // the length of a line may be huge
   std::vector<IndexedElement<T>> elements(static_cast<size_t>(lines.length));
   for (int64_t line = 0; line < lines.count; ++line) {
     for (int64_t i = 0; i < lines.length; ++i)
