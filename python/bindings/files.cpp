@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/gil.h"
+#include "bindings/key_places.h"
 #include "bindings/tensor_object.h"
 #include "bindings/tree.h"
 #include "data/byte_source.h"
@@ -30,6 +31,9 @@ nb::object load_tree(const Load& load) {
 }  // namespace
 
 void bind_files(nb::module_& module) {
+  nb::class_<KeyPlaces>(module, "KeyPlaces", "Refuses keys of a dict or set whose hashes were chosen to collide.")
+      .def(nb::init<bool>(), "is_set"_a)
+      .def("add", &KeyPlaces::add, "hash"_a, "is_present"_a, "Raises ValueError for keys that collide too often.");
   module.def(
       "save_file",
       [](nb::handle object, const nb::bytes& path) {

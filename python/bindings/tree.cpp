@@ -1,7 +1,10 @@
 #include "bindings/tree.h"
 
+#include <optional>
+
 #include "base/error.h"
 #include "bindings/convert.h"
+#include "bindings/key_places.h"
 #include "tensor/api.h"
 
 namespace lucid::python {
@@ -110,8 +113,14 @@ class Writer {
     if (const auto* value = tree.get_if<Tree::Tuple>()) return nb::tuple(list(value->items));
     if (const auto* dict = tree.dict_or_null()) {
       nb::dict result;
+      std::optional<KeyPlaces> places;
       for (const auto& [key, value] : *dict) {
-        result[key_object(key)] = (*this)(value);
+        const nb::object name = key_object(key);
+        if (yield_ && std::holds_alternative<int64_t>(key)) {
+          if (!places) places.emplace(false);
+          places->add(nb::hash(name), false);
+        }
+        result[name] = (*this)(value);
         if (yield_) yield_->tick();
       }
       return result;

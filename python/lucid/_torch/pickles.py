@@ -14,6 +14,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from .._core import KeyPlaces
 from .archive import Source
 
 
@@ -49,19 +50,50 @@ _MAX_LINE = 1024
 _SCALARS = (str, bytes, int, float, bool, type(None))
 _SIZED = (str, bytes, list, tuple)
 _MAX_KEY_ITEMS = 64
+_MAX_UNCHECKED_KEYS = 64
+# How far the index of a memo may be above the number of memos. Python writes them in order; the first is 0 or 1.
+_MAX_MEMO_GAP = 4096
 # Constructors may copy their arguments. Together these are at most this many times as long as the pickle, else a short
 # pickle could copy the same list many times. In files of torch.save they are shorter than the pickle.
 _MAX_COPIES = 4
 
 
-def check_key(key: Any) -> Any:
-    """Returns `key` if a dict or set may hold it. Hashing it takes constant time, and few keys share a hash."""
-    items = key if type(key) is tuple else (key,)
-    if len(items) > _MAX_KEY_ITEMS or any(type(item) not in _SCALARS for item in items):
-        raise ValueError(f"a key is {describe(key)}; it must be a text, a number, or a short tuple of them")
-    if any(type(item) is int and not -(1 << 63) <= item < 1 << 64 for item in items):
-        raise ValueError("a key is an integer that does not fit into 64 bits")
-    return key
+class Keys:
+    """Checks the keys of the dicts and sets that a pickle fills: adding them takes linear time."""
+
+    def __init__(self) -> None:
+        # By id of the container, which is kept alive so that no other container gets its id.
+        self._places: dict[int, tuple[Any, KeyPlaces]] = {}
+
+    def check(self, target: Any, key: Any) -> Any:
+        """Returns `key` if the dict or set `target` may hold it."""
+        if type(key) is str:
+            return key
+        items = key if type(key) is tuple else (key,)
+        if len(items) > _MAX_KEY_ITEMS or any(type(item) not in _SCALARS for item in items):
+            raise ValueError(f"a key is {describe(key)}; it must be a text, a number, or a short tuple of them")
+        if any(type(item) is int and not -(1 << 63) <= item < 1 << 64 for item in items):
+            raise ValueError("a key is an integer that does not fit into 64 bits")
+        if len(target) >= _MAX_UNCHECKED_KEYS:
+            if id(target) not in self._places:
+                self._places[id(target)] = target, KeyPlaces(type(target) is set)
+            self._places[id(target)][1].add(hash(key), key in target)
+        return key
+
+
+def make_set(items: list[Any]) -> set[Any]:
+    """A set of the items, which are checked as keys."""
+    keys = Keys()
+    result: set[Any] = set()
+    for item in items:
+        result.add(keys.check(result, item))
+    return result
+
+
+def make_frozen_set(items: list[Any]) -> frozenset[Any]:
+    make_set(items)
+    # Not a copy of the set: its table has another size, where other keys may collide.
+    return frozenset(items)
 
 
 def check_value(value: Any) -> Any:
@@ -100,6 +132,7 @@ class Unpickler:
         # For each open mark, the stack below it.
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
+        self._keys = Keys()
         self._copied = 0
 
     @property
@@ -208,7 +241,7 @@ class Unpickler:
         if len(items) % 2:
             raise ValueError("the pickle is damaged: a dict has a key without a value")
         for key, value in zip(items[::2], items[1::2]):
-            check_key(key)
+            self._keys.check(target, key)
             if isinstance(value, Internal):
                 raise ValueError(f"{describe(value)} at key {str(key)[:100]!r} is neither a tensor nor plain data")
             target[key] = value
@@ -222,11 +255,12 @@ class Unpickler:
         target = self._stack[-1]
         if type(target) is not set:
             raise ValueError(f"the pickle adds items to {describe(target)}")
-        target.update(check_key(item) for item in items)
+        for item in items:
+            target.add(self._keys.check(target, item))
 
     def _frozen_set(self) -> None:
         items = self._pop_mark()
-        self._stack.append(frozenset(check_key(item) for item in items))
+        self._stack.append(make_frozen_set(items))
 
     # Opcodes: names, calls and references.
 
@@ -268,6 +302,8 @@ class Unpickler:
         self._stack[-1] = self._persistent(self._stack[-1])
 
     def _put(self, index: int) -> None:
+        if index > len(self._memo) + _MAX_MEMO_GAP:
+            raise ValueError("the pickle is damaged: it does not number its values in order")
         self._memo[index] = self._stack[-1]
 
     def _get(self, index: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Protocol
 from .. import Tensor, _core, _dtypes, empty, no_grad, strided_part, tensor
 from ..nn import Parameter
 from .archive import Bytes
-from .pickles import Constructor, Internal, Name, check_key
+from .pickles import Constructor, Internal, Keys, Name, make_frozen_set, make_set
 
 # For each dtype, the names of PyTorch's storages and the formats of NumPy.
 _DTYPES = {
@@ -170,8 +170,8 @@ class Builder:
         add("collections.defaultdict", _default_dict)
         add("_codecs.encode", _encode)
         for module in ("__builtin__", "builtins"):
-            add(f"{module}.set", lambda *all: set(_items(all)))
-            add(f"{module}.frozenset", lambda *all: frozenset(_items(all)))
+            add(f"{module}.set", lambda *all: make_set(_items(all)))
+            add(f"{module}.frozenset", lambda *all: make_frozen_set(_items(all)))
             add(f"{module}.bytes", lambda *all: bytes(_binary(all)))
             add(f"{module}.bytearray", lambda *all: bytearray(_binary(all)))
             add(f"{module}.complex", _complex)
@@ -302,11 +302,12 @@ def _ordered_dict(*arguments: Any) -> dict[Any, Any]:
         case ():
             return {}
         case (list(pairs),):
-            result = {}
+            result: dict[Any, Any] = {}
+            keys = Keys()
             for pair in pairs:
                 if type(pair) not in (list, tuple) or len(pair) != 2:
                     _refuse_arguments("an OrderedDict")
-                result[check_key(pair[0])] = pair[1]
+                result[keys.check(result, pair[0])] = pair[1]
             return result
     _refuse_arguments("an OrderedDict")
 
@@ -332,7 +333,7 @@ def _items(arguments: tuple[Any, ...]) -> list[Any]:
         case ():
             return []
         case (list(items),):
-            return [check_key(item) for item in items]
+            return items
     _refuse_arguments("a set")
 
 
