@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import lucid
 import pytest
-from interpreter import FOLDER
+from interpreter import FOLDER, run_python
 from lucid import _core, nn
 
 LONG = os.environ.get("LUCID_LONG_TESTS") == "1"
@@ -182,3 +182,28 @@ def test_a_training_step_without_memory_for_tensors(training, only_one, is_plann
     assert successes > 0
     if is_planned:
         assert training.compiled.cache_info().compiles == 1
+
+
+OP_TABLE = """
+import os, resource
+from lucid import _core
+
+os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+for kilobytes in range(0, 400, 4):
+    child = os.fork()
+    if child == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (used + (kilobytes << 10), -1))
+            _core.op_table()
+        except MemoryError:
+            pass
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, kilobytes
+print("done")
+"""
+
+
+def test_describing_the_ops_with_little_memory():
+    assert run_python(OP_TABLE) == "done\n"
