@@ -136,6 +136,13 @@ std::string distrust(const std::string& path, const struct stat& link, const str
   return "";
 }
 
+/// Whether only this user and root can have written an open file. Others may have put it into the directory, or opened
+/// it for writing, before the directory belonged to this user alone.
+bool is_own_file(const struct stat& file) {
+  return S_ISREG(file.st_mode) && (file.st_uid == ::geteuid() || file.st_uid == 0) &&
+         !(file.st_mode & (S_IWGRP | S_IWOTH));
+}
+
 }  // namespace
 
 ObjectStore::ObjectStore(std::string directory, uint64_t limit)
@@ -191,7 +198,7 @@ std::optional<std::string> ObjectStore::get(std::string_view key) {
   // Non-blocking, in case the file is a pipe.
   const File file(::openat(directory(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status{};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (!file || ::fstat(file.get(), &status) != 0 || !is_own_file(status)) return std::nullopt;
   const auto size = static_cast<uint64_t>(status.st_size);
   Header header;
   if (size < sizeof header || size > sizeof header + kLargestObject) return std::nullopt;

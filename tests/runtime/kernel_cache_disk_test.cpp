@@ -43,6 +43,28 @@ TEST_F(KernelCacheTest, TheDirectoryAndItsFilesAreForThisUserOnly) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
+TEST_F(KernelCacheTest, FilesThatOthersMayHaveWrittenAreNotTrusted) {
+  make_cache()->get(kernel_named("k"), CpuLevel::kAvx2);
+  int compiles = 1;
+  for (const mode_t mode : {0620u, 0602u, 0666u}) {
+    ASSERT_EQ(::chmod(only_file().c_str(), mode), 0);
+    EXPECT_TRUE(make_cache()->get(kernel_named("k"), CpuLevel::kAvx2));
+    ASSERT_EQ(controls_.compiles, ++compiles) << mode;
+    // It was replaced by a file of this user's.
+    EXPECT_TRUE(make_cache()->get(kernel_named("k"), CpuLevel::kAvx2));
+    ASSERT_EQ(controls_.compiles, compiles) << mode;
+  }
+  // Others may read it.
+  ASSERT_EQ(::chmod(only_file().c_str(), 0644), 0);
+  EXPECT_TRUE(make_cache()->get(kernel_named("k"), CpuLevel::kAvx2));
+  EXPECT_EQ(controls_.compiles, compiles);
+  // Only root can give a file to another user.
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown(only_file().c_str(), 12345, 12345), 0);
+  EXPECT_TRUE(make_cache()->get(kernel_named("k"), CpuLevel::kAvx2));
+  EXPECT_EQ(controls_.compiles, compiles + 1);
+}
+
 TEST_F(KernelCacheTest, AFileWithAFlippedBitIsCompiledAgainAndRepaired) {
   controls_.padding = 10;
   make_cache()->get(kernel_named("k"), CpuLevel::kAvx2);
