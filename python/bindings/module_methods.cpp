@@ -27,6 +27,11 @@ std::string text(PyObject* object) {
 
 bool flag(PyObject* object) { return to_bool({"Module", "flag"}, object); }
 
+void check_count(Py_ssize_t expected, Py_ssize_t count) {
+  if (count != expected)
+    throw TypeError("expected {} positional argument{}, got {}", expected, expected == 1 ? "" : "s", count);
+}
+
 /// A slot creates its Python object on first access. This does not count as a change of the module, hence the
 /// const_cast.
 nb::object tensor_object(const nn::NamedSlot& named) {
@@ -38,6 +43,7 @@ nb::object tensor_object(const nn::NamedSlot& named) {
 /// _build(dtype, device=None, **settings): applies the settings and builds the module, with parameters on the device.
 PyObject* build(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   return guarded([&]() -> PyObject* {
+    check_count(1, count);
     if (!module_object(self).module) make_core(self);
     nn::Module& module = module_in(self);
     Device device = current_device();
@@ -365,6 +371,22 @@ PyCFunction method(F* function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
+using FastMethod = PyObject* (*)(PyObject * self, PyObject* const* arguments, Py_ssize_t count);
+
+/// A method of METH_FASTCALL that takes `expected` arguments. Python does not check their number.
+template <FastMethod function, Py_ssize_t expected>
+PyObject* call_counted(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    check_count(expected, count);
+    return function(self, arguments, count);
+  });
+}
+
+template <FastMethod function, Py_ssize_t expected>
+PyMethodDef counted(const char* name) {
+  return {name, method(call_counted<function, expected>), METH_FASTCALL, nullptr};
+}
+
 /// Sets the vectorcall flag, which mutable classes do not inherit in Python 3.11.
 PyObject* init_subclass(PyObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
@@ -387,15 +409,15 @@ PyMethodDef* module_methods() {
       {"_build", method(build), METH_FASTCALL | METH_KEYWORDS, nullptr},
       {"_reset", method(reset), METH_NOARGS, nullptr},
       {"_settings", method(settings), METH_NOARGS, nullptr},
-      {"_set_setting", method(set_setting), METH_FASTCALL, nullptr},
-      {"_register_parameter", method(register_parameter), METH_FASTCALL, nullptr},
-      {"_register_buffer", method(register_buffer), METH_FASTCALL, nullptr},
-      {"_add_module", method(add_module), METH_FASTCALL, nullptr},
+      counted<set_setting, 2>("_set_setting"),
+      counted<register_parameter, 2>("_register_parameter"),
+      counted<register_buffer, 3>("_register_buffer"),
+      counted<add_module, 2>("_add_module"),
       {"_parts", method(parts), METH_NOARGS, nullptr},
       {"_part_counts", method(part_counts), METH_NOARGS, nullptr},
       {"_clear", method(clear_children), METH_NOARGS, nullptr},
-      {"_named_tensors", method(named_tensors), METH_FASTCALL, nullptr},
-      {"_named_modules", method(named_modules), METH_FASTCALL, nullptr},
+      counted<named_tensors, 4>("_named_tensors"),
+      counted<named_modules, 2>("_named_modules"),
       {"_named_children", method(named_children), METH_NOARGS, nullptr},
       {"_get_submodule", method(get_submodule), METH_O, nullptr},
       {"_apply_to_modules", method(apply), METH_O, nullptr},
@@ -406,11 +428,11 @@ PyMethodDef* module_methods() {
       {"_to_device", method(to_device_method), METH_O, nullptr},
       {"_transform", method(transform), METH_O, nullptr},
       {"_changed", method(changed), METH_NOARGS, nullptr},
-      {"_save_state", method(save_state), METH_FASTCALL, nullptr},
-      {"_save_own", method(save_own), METH_FASTCALL, nullptr},
-      {"_load_state", method(load_state), METH_FASTCALL, nullptr},
-      {"_load_own", method(load_own), METH_FASTCALL, nullptr},
-      {"_add_hook", method(add_hook_method), METH_FASTCALL, nullptr},
+      counted<save_state, 3>("_save_state"),
+      counted<save_own, 3>("_save_own"),
+      counted<load_state, 3>("_load_state"),
+      counted<load_own, 2>("_load_own"),
+      counted<add_hook_method, 5>("_add_hook"),
       {"_hook_list", method(hook_list), METH_NOARGS, nullptr},
       {"__init_subclass__", method(init_subclass), METH_VARARGS | METH_KEYWORDS | METH_CLASS, nullptr},
       {}};
@@ -426,6 +448,7 @@ void bind_module_hooks(nb::module_& module) {
   module.def("add_module_hook", [](const nb::args& arguments) {
     std::vector<PyObject*> given;
     for (const nb::handle argument : arguments) given.push_back(argument.ptr());
+    check_count(5, static_cast<Py_ssize_t>(given.size()));
     return add_hook(nn::global_hooks(), given.data());
   });
 }
