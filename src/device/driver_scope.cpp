@@ -9,7 +9,6 @@
 namespace lucid {
 namespace {
 
-constexpr int kMaxWaits = 20'000;
 constexpr int kMicroseconds = 1000;
 
 constinit std::atomic<int> g_scopes = 0;
@@ -26,9 +25,13 @@ DriverScope::DriverScope() {
 
 DriverScope::~DriverScope() { --g_scopes; }
 
-void close_drivers() noexcept {
+bool close_drivers(std::chrono::steady_clock::time_point end) noexcept {
   g_is_closed = true;
-  for (int i = 0; i < kMaxWaits && g_scopes > 0; ++i) ::usleep(kMicroseconds);
+  while (g_scopes > 0) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    ::usleep(kMicroseconds);
+  }
+  return true;
 }
 
 }  // namespace lucid

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+
 namespace lucid {
 
 /// Surrounds calls of drivers that take long: starting them and compiling shaders. The exit of the process waits for
@@ -13,7 +15,7 @@ class DriverScope {
   ~DriverScope();
 };
 
-/// Prevents new scopes and waits for the others, but not for a driver that hangs.
-void close_drivers() noexcept;
+/// Prevents new scopes and waits for the others, until `end` at most. Returns whether all have ended.
+bool close_drivers(std::chrono::steady_clock::time_point end) noexcept;
 
 }  // namespace lucid

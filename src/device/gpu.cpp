@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 
 #include "base/blocking.h"
@@ -23,6 +25,9 @@ namespace lucid {
 namespace {
 
 void close_at_exit() noexcept;
+
+/// How long the exit of the process waits for gpus.
+constexpr std::chrono::seconds kMaxExitWait(2);
 
 /// Vulkan and the open gpus. Never destroyed: other threads may still use them while the process exits.
 struct Registry {
@@ -71,10 +76,19 @@ void Registry::find_gpus() {
   is_ready.store(true, std::memory_order_release);
 }
 
+/// Ends the process without the remaining handlers and destructors: those of drivers crash while drivers work.
+void end_now(int status, void* /*unused*/) noexcept {
+  std::fflush(nullptr);
+  ::_exit(status);
+}
+
 void close_at_exit() noexcept {
-  close_drivers();
+  const auto end = std::chrono::steady_clock::now() + kMaxExitWait;
+  bool all_ended = close_drivers(end);
   for (int i = 0; i < Registry::get().count; ++i)
-    if (GpuQueue* const queue = Registry::get().queues[static_cast<size_t>(i)].load()) queue->close();
+    if (GpuQueue* const queue = Registry::get().queues[static_cast<size_t>(i)].load()) all_ended &= queue->close(end);
+  // A handler that is registered during the exit is the next to be called.
+  if (!all_ended) ::on_exit(end_now, nullptr);
 }
 
 /// Ends the work of all gpus when the main thread returns from main or calls exit. Drivers create static objects while

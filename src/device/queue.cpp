@@ -44,7 +44,9 @@ GpuQueue::GpuQueue(GpuDevice& device, GpuTimeline& timeline) : device_(device), 
 
 GpuQueue::~GpuQueue() {
   // Only if the opening of the gpu failed.
-  if (device_.may_destroy() && submitted_) timeline_.wait_closed(submitted_);
+  const std::chrono::seconds timeout(options().gpu_timeout);
+  if (device_.may_destroy() && submitted_)
+    timeline_.wait_closed(submitted_, std::chrono::steady_clock::now() + timeout);
   while (retired_) retired_ = std::move(retired_->next_);
 }
 
@@ -260,15 +262,15 @@ void GpuQueue::collect() {
   while (ended) ended = std::move(ended->next_);
 }
 
-void GpuQueue::close() noexcept {
-  if (!device_.may_destroy()) return;
+bool GpuQueue::close(std::chrono::steady_clock::time_point end) noexcept {
+  if (!device_.may_destroy()) return true;
   uint64_t submitted = 0;
   {
     const std::lock_guard lock(mutex());
     device_.close();
     submitted = submitted_;
   }
-  timeline_.wait_closed(submitted);
+  return timeline_.wait_closed(submitted, end);
 }
 
 GpuWorkStats GpuQueue::stats() const {

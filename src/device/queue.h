@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -73,8 +74,9 @@ class GpuQueue {
 
   /// Destroys a resource when submission `last_use`, which may be the batch, has ended.
   void retire(uint64_t last_use, std::unique_ptr<GpuResource> resource) noexcept;
-  /// Drops the batch and waits for what was submitted, because the process exits.
-  void close() noexcept;
+  /// Drops the batch and waits for what was submitted, until `end` at most, because the process exits. Returns whether
+  /// all of it has ended.
+  bool close(std::chrono::steady_clock::time_point end) noexcept;
 
   GpuWorkStats stats() const;
   void count_recording();

@@ -98,12 +98,14 @@ void GpuTimeline::wait_uninterrupted(uint64_t value) {
   });
 }
 
-void GpuTimeline::wait_closed(uint64_t value) noexcept {
+bool GpuTimeline::wait_closed(uint64_t value, std::chrono::steady_clock::time_point end) noexcept {
   try {
-    wait_in_slices([&] { return wait_slice(value); });
+    while (!wait_slice(value))
+      if (Clock::now() >= end) return false;
   } catch (const std::exception&) {
-    // It is lost or hangs, and nobody needs its results any more.
+    // It is lost, and nobody needs its results any more.
   }
+  return true;
 }
 
 }  // namespace lucid

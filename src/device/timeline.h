@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "device/open_device.h"
@@ -28,8 +29,9 @@ class GpuTimeline {
   void wait(uint64_t value);
   /// As wait(), but neither releases the caller's lock nor checks for interrupts.
   void wait_uninterrupted(uint64_t value);
-  /// As wait_uninterrupted(), for a closed device. Returns early if the device does not answer.
-  void wait_closed(uint64_t value) noexcept;
+  /// As wait_uninterrupted(), for a closed device, and until `end` at most. Returns whether the device has no more work
+  /// up to this submission, because it has ended or because the device is lost.
+  bool wait_closed(uint64_t value, std::chrono::steady_clock::time_point end) noexcept;
 
  private:
   /// Calls `wait_slice`, which returns whether the submission has ended, until it has.

@@ -149,3 +149,19 @@ def test_exhausting_memory():
     limit = {**os.environ, "LUCID_GPU_MEMORY_LIMIT": str(256 << 20)}
     run = subprocess.run([sys.executable, "-c", code], env=limit, capture_output=True, text=True, timeout=120)
     assert run.stdout == "True\nTrue 1048576.0\n", run.stderr
+
+
+def test_the_exit_does_not_wait_for_all_queued_work():
+    # Hours of work are queued. Output and exit status are those of the program.
+    code = (
+        "import lucid, sys\n"
+        "x = lucid.randn(4000, 4000, device='gpu') * 1e-3\n"
+        "def work():\n"
+        "    global x\n"
+        "    for _ in range(30): x = x @ x\n"
+        "work()\n"
+        "print('queued')\n"
+        "sys.exit(3)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert (run.returncode, run.stdout) == (3, "queued\n"), run.stderr
