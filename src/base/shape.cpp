@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "base/checked_int.h"
 #include "base/error.h"
 
 namespace lucid {
@@ -134,13 +135,12 @@ Dim checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
   check_rank(op, sizes);
   // Zeros are omitted from the product, so that the strides of an empty tensor fit too. No trace has to note the
   // outcome: traced sizes always fit.
-  int64_t bytes = static_cast<int64_t>(element_bytes);
-  bool fits = true;
+  CheckedInt bytes = element_bytes;
   for (Dim size : sizes) {
     if (size < 0) throw ValueError("{}: shape {} has a negative size", op, to_string(sizes));
-    fits &= !__builtin_mul_overflow(bytes, std::max<int64_t>(size.unnoted(), 1), &bytes);
+    bytes *= std::max<int64_t>(size.unnoted(), 1);
   }
-  if (!fits)
+  if (!bytes.has_value())
     throw ValueError("{}: shape {} is too large: its {}-byte elements would not fit in 63 bits of address", op,
                      to_string(sizes), element_bytes);
   return numel(sizes);

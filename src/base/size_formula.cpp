@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
+#include "base/checked_int.h"
 #include "base/error.h"
 #include "base/small_vector.h"
 
@@ -105,28 +105,25 @@ SizeFormula::SizeFormula(const SizeTrace& trace, Dim dim)
 std::optional<int64_t> SizeFormula::evaluate(std::span<const int64_t> sizes) const {
   if (program_.empty()) return constant_;
   using Kind = Operation::Kind;
-  SmallVector<int64_t, 16> stack;
+  SmallVector<CheckedInt, 16> stack;
   for (const Operation& operation : program_) {
     if (operation.kind == Kind::kConstant || operation.kind == Kind::kSize) {
       const bool is_size = operation.kind == Kind::kSize;
       stack.push_back(is_size ? sizes[static_cast<size_t>(operation.number)] : operation.number);
       continue;
     }
-    const int64_t right = stack[stack.size() - 1];
+    const CheckedInt right = stack[stack.size() - 1];
     stack.pop_back();
-    int64_t& left = stack[stack.size() - 1];
-    const bool divides = operation.kind == Kind::kDivide || operation.kind == Kind::kRemainder;
-    if (divides && (right == 0 || left == std::numeric_limits<int64_t>::min())) return std::nullopt;
-    bool overflows = false;
+    CheckedInt& left = stack[stack.size() - 1];
     switch (operation.kind) {
       case Kind::kAdd:
-        overflows = __builtin_add_overflow(left, right, &left);
+        left += right;
         break;
       case Kind::kSubtract:
-        overflows = __builtin_sub_overflow(left, right, &left);
+        left -= right;
         break;
       case Kind::kMultiply:
-        overflows = __builtin_mul_overflow(left, right, &left);
+        left *= right;
         break;
       case Kind::kDivide:
         left /= right;
@@ -134,9 +131,8 @@ std::optional<int64_t> SizeFormula::evaluate(std::span<const int64_t> sizes) con
       default:
         left %= right;
     }
-    if (overflows) return std::nullopt;
   }
-  return stack[0];
+  return stack[0].value();
 }
 
 SizeCondition::SizeCondition(std::string_view text, size_t symbols) : text_(text) {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/checked_int.h"
 #include "base/shape.h"
 #include "data/byte_source.h"
 #include "tensor/api.h"
@@ -57,17 +58,13 @@ IdxHeader parse_header(std::span<const uint8_t> begin, uint64_t max_bytes) {
   header.header_bytes = kPrefix + 4 * rank;
   if (begin.size() < header.header_bytes)
     throw ValueError("read_idx: not a valid IDX file: it ends within the sizes of its {} dimensions", rank);
-  uint64_t product = size_of(header.dtype);
-  header.data_bytes = product;
   for (size_t i = 0; i < rank; ++i) {
     const uint8_t* at = begin.data() + kPrefix + 4 * i;
-    const uint64_t size = uint64_t{at[0]} << 24 | uint64_t{at[1]} << 16 | uint64_t{at[2]} << 8 | at[3];
-    if (__builtin_mul_overflow(product, std::max<uint64_t>(size, 1), &product) ||
-        product > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      throw ValueError("read_idx: not a valid IDX file: its sizes are too large");
-    header.data_bytes *= size;
-    header.shape.push_back(static_cast<int64_t>(size));
+    header.shape.push_back(int64_t{at[0]} << 24 | int64_t{at[1]} << 16 | int64_t{at[2]} << 8 | at[3]);
   }
+  const std::optional<int64_t> bytes = checked_bytes(header.shape, size_of(header.dtype)).value();
+  if (!bytes) throw ValueError("read_idx: not a valid IDX file: its sizes are too large");
+  header.data_bytes = static_cast<uint64_t>(*bytes);
   if (header.data_bytes > max_bytes)
     throw ValueError("read_idx: not a valid IDX file: it should hold {} bytes of data, but can hold at most {}",
                      header.data_bytes, max_bytes);

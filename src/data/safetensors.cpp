@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "base/checked_int.h"
 #include "data/json.h"
 
 namespace lucid {
@@ -68,18 +69,10 @@ SafetensorsEntry read_entry(const std::string& name, const Json& object, uint64_
   const Json& shape = member(name, object, "shape");
   if (!shape.is_array() || shape.size() > kMaxDimensions)
     fail("the shape of '{}' is not a list of at most {} numbers", abbreviated(name), kMaxDimensions);
-  // No product of sizes may overflow, even if another size is 0.
-  uint64_t bytes = size_of(entry.dtype);
-  uint64_t product = bytes;
-  for (const Json& item : shape) {
-    const uint64_t size = natural(name, "a size", item);
-    if (size > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ||
-        __builtin_mul_overflow(product, std::max<uint64_t>(size, 1), &product) ||
-        product > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      fail("the sizes of '{}' are too large", abbreviated(name));
-    bytes *= size;
-    entry.shape.push_back(static_cast<int64_t>(size));
-  }
+  // A size that does not fit is negative here.
+  for (const Json& item : shape) entry.shape.push_back(static_cast<int64_t>(natural(name, "a size", item)));
+  const CheckedInt bytes = checked_bytes(entry.shape, size_of(entry.dtype));
+  if (!bytes.has_value()) fail("the sizes of '{}' are too large", abbreviated(name));
   const Json& offsets = member(name, object, "data_offsets");
   if (!offsets.is_array() || offsets.size() != 2)
     fail("the data_offsets of '{}' are not two numbers", abbreviated(name));
@@ -88,8 +81,8 @@ SafetensorsEntry read_entry(const std::string& name, const Json& object, uint64_
   if (entry.begin > entry.end || entry.end > data_bytes)
     fail("the data of '{}' is at [{}, {}), but the file has {} bytes of data; it may have been cut short",
          abbreviated(name), entry.begin, entry.end, data_bytes);
-  if (entry.end - entry.begin != bytes)
-    fail("'{}' needs {} bytes, but has {}", abbreviated(name), bytes, entry.end - entry.begin);
+  if (bytes != entry.end - entry.begin)
+    fail("'{}' needs {} bytes, but has {}", abbreviated(name), *bytes.value(), entry.end - entry.begin);
   return entry;
 }
 

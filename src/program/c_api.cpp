@@ -144,6 +144,10 @@ int lucid_program_run(lucid_program* program, const lucid_tensor* inputs, size_t
     std::vector<Array> arrays;
     for (size_t i = 0; i < input_count; ++i) arrays.push_back(array_of(inputs[i]));
     std::vector<Array> results = program->loaded.run(arrays);
+    // A file whose results have other ranks than its outputs is not loaded. The caller's memory depends on that.
+    for (size_t i = 0; i < output_count; ++i)
+      LUCID_CHECK(results[i].shape.size() == static_cast<size_t>(program->outputs[i].rank), "result {} has rank {}", i,
+                  results[i].shape.size());
     for (size_t i = 0; i < output_count; ++i) {
       lucid_tensor& output = outputs[i] = {};
       output.dtype = static_cast<lucid_dtype>(results[i].dtype);

@@ -8,7 +8,7 @@
 namespace lucid::program {
 
 bool Elements::is_contiguous() const {
-  int64_t expected = 1;
+  int64_t expected = 1;  // fits, as elements_of() has checked
   for (size_t i = shape.size(); i-- > 0;) {
     if (shape[i] != 1 && strides[i] != expected) return false;
     expected *= shape[i];
@@ -22,23 +22,25 @@ int64_t value_of(const SizeFormula& formula, std::span<const int64_t> sizes) {
   return *value;
 }
 
-Elements elements_of(const View& view, std::span<const int64_t> sizes, size_t element_bytes, size_t bytes) {
+Elements elements_of(const View& view, std::span<const int64_t> sizes, size_t element_bytes, CheckedInt bytes) {
   Elements elements{.offset = value_of(view.offset, sizes)};
-  int64_t first = elements.offset, last = elements.offset;
-  bool fits = true;
+  CheckedInt first = elements.offset, last = elements.offset;
   for (size_t i = 0; i < view.shape.size(); ++i) {
     const int64_t size = value_of(view.shape[i], sizes), stride = value_of(view.strides[i], sizes);
     elements.shape.push_back(size);
     elements.strides.push_back(stride);
-    int64_t distance = 0;
-    fits = fits && size >= 0 && !__builtin_mul_overflow(elements.count, size, &elements.count) &&
-           !__builtin_mul_overflow(size - 1, stride, &distance) &&
-           !__builtin_add_overflow(distance < 0 ? first : last, distance, distance < 0 ? &first : &last);
+    (stride < 0 ? first : last) += (CheckedInt(size) - 1) * stride;
   }
-  if (fits && elements.count == 0) return elements;
-  int64_t end = 0;
-  if (!fits || first < 0 || __builtin_add_overflow(last, 1, &end) || static_cast<uint64_t>(end) > bytes / element_bytes)
-    throw ValueError("load_program: the file is damaged: a view does not fit into its memory");
+  const std::optional<int64_t> copied = checked_bytes(elements.shape, element_bytes).value();
+  const bool is_inside = copied == 0 || (first >= 0 && last < bytes / element_bytes);
+  if (!copied || !is_inside) throw ValueError("load_program: the file is damaged: a view does not fit into its memory");
+  // No element is so far away from another: the size is 1, or another size is 0. Code that computes with such a stride
+  // must not overflow either.
+  constexpr int64_t kMaxStride = int64_t{1} << 47;
+  for (int64_t& stride : elements.strides)
+    if (stride > kMaxStride || stride < -kMaxStride) stride = 0;
+  elements.bytes = *copied;
+  elements.count = *copied / static_cast<int64_t>(element_bytes);
   return elements;
 }
 

@@ -1,5 +1,6 @@
 #include "program/graph_plans.h"
 
+#include "base/checked_int.h"
 #include "base/error.h"
 #include "compiler/compile_plan.h"
 #include "ir/evaluate.h"
@@ -43,7 +44,7 @@ struct SizedGraph {
     for (size_t i = 0; i < call.operands.size(); ++i) {
       const Call::Operand& operand = call.operands[i];
       // The caller has checked that it is within its memory.
-      const Elements elements = elements_of(operand.view, sizes, 1, SIZE_MAX / 2);
+      const Elements elements = elements_of(operand.view, sizes, size_of(operand.dtype), INT64_MAX);
       const TensorType& type = graph.type(graph.input_ids[i]);
       if (type.dtype != operand.dtype || type.shape != to_dims(elements.shape) || elements.offset != 0)
         fail("a graph has inputs of other types than its call");
@@ -51,8 +52,8 @@ struct SizedGraph {
     }
     for (size_t i = 0; i < graph.output_ids.size(); ++i) {
       const TensorType& type = graph.type(graph.output_ids[i]);
-      const int64_t bytes = numel(type.shape) * static_cast<int64_t>(size_of(type.dtype));
-      if (value_of(call.output_bytes[i], sizes) != bytes) fail("a graph has outputs of other sizes than its call");
+      if (checked_bytes(type.shape, size_of(type.dtype)) != value_of(call.output_bytes[i], sizes))
+        fail("a graph has outputs of other sizes than its call");
     }
   }
 

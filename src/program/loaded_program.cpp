@@ -99,16 +99,14 @@ class LoadedProgram::Run {
 
   /// Adds a result on the memory of its output or, if that has another layout or other uses, on memory for a copy.
   void add_result(const Call::Result& result) {
-    const size_t element_bytes = size_of(result.dtype);
-    Elements elements = elements_of(result.view, sizes_, element_bytes, bytes_of(result.output));
+    Elements elements = elements_of(result.view, sizes_, size_of(result.dtype), bytes_of(result.output));
     Array& array = results_.emplace_back(Array{.dtype = result.dtype, .shape = elements.shape});
     const bool is_shared = is_state_written_by(result.output) ||
                            std::ranges::count(call_.results, result.output, &Call::Result::output) > 1;
     if (elements.is_contiguous() && elements.offset == 0 && !is_shared) {
       array.memory = storages_[result.output];
     } else {
-      const auto needed = static_cast<size_t>(elements.count) * element_bytes;
-      array.memory = Storage::allocate(std::max<size_t>(needed, 1));
+      array.memory = Storage::allocate(static_cast<size_t>(std::max<int64_t>(elements.bytes, 1)));
       copies_.push_back({results_.size() - 1, result.output, std::move(elements)});
     }
     array.data = array.memory->data();

@@ -14,51 +14,100 @@ std::string names_of(const std::vector<CpuLevel>& levels) {
   return names.empty() ? "no CPU" : names;
 }
 
-/// Throws ValueError unless everything that a run accesses is inside its memory.
-void check_memory(const ProgramFile& file, const Call& call, std::span<const int64_t> sizes) {
-  const auto require = [](bool holds) {
-    if (!holds) throw ValueError("load_program: the file is damaged: a call does not fit into its memory");
-  };
-  for (const Call::Operand& operand : call.operands) {
-    const size_t element_bytes = size_of(operand.dtype);
-    if (operand.is_state) {
-      const size_t bytes = file.state[operand.index].bytes();
-      require(static_cast<uint64_t>(operand.first_byte) <= bytes);
-      elements_of(operand.view, sizes, element_bytes, bytes - static_cast<size_t>(operand.first_byte));
-    } else {
-      int64_t bytes = static_cast<int64_t>(element_bytes);
-      require(operand.dtype == file.inputs[operand.index].dtype);
-      for (const SizeFormula& size : call.shapes[operand.index])
-        require(!__builtin_mul_overflow(bytes, value_of(size, sizes), &bytes) && bytes >= 0);
-      elements_of(operand.view, sizes, element_bytes, static_cast<size_t>(bytes));
+/// Compares a call with what the file says about the program and its memory, for certain sizes. Throws ValueError
+/// unless everything that a run accesses is inside its memory, and everything that it takes and returns is as the
+/// signature says.
+class CallCheck {
+ public:
+  CallCheck(const ProgramFile& file, const Call& call, std::span<const int64_t> sizes)
+      : file_(file), call_(call), sizes_(sizes), symbols_(file.symbols.size()) {}
+
+  void run() {
+    for (size_t i = 0; i < file_.inputs.size(); ++i) check_shape(file_.inputs[i], values_of(call_.shapes[i]));
+    for (const Call::Operand& operand : call_.operands) check_operand(operand);
+    for (const Call::Read& read : call_.reads) require(read.expected.size() <= output_bytes(read.output));
+    for (size_t i = 0; i < call_.results.size(); ++i) {
+      const Call::Result& result = call_.results[i];
+      const size_t element_bytes = size_of(result.dtype);
+      check_shape(file_.outputs[i], elements_of(result.view, sizes_, element_bytes, output_bytes(result.output)).shape);
+    }
+    for (const Call::Write& write : call_.writes) check_write(write);
+    for (const auto& [operand, output] : call_.updates) check_update(operand, output);
+    for (const Call::Generator& generator : call_.generators) {
+      const State& state = file_.state[generator.state];
+      require(state.is_written && state.bytes() >= 2 * sizeof(int64_t));
     }
   }
-  const auto output_bytes = [&](uint32_t output) {
-    const int64_t bytes = value_of(call.output_bytes[output], sizes);
+
+ private:
+  static void require(bool holds, const char* reason = "a call does not fit into its memory") {
+    if (!holds) throw ValueError("load_program: the file is damaged: {}", reason);
+  }
+
+  std::vector<int64_t> values_of(std::span<const SizeFormula> formulas) const {
+    std::vector<int64_t> values;
+    for (const SizeFormula& formula : formulas) values.push_back(value_of(formula, sizes_));
+    return values;
+  }
+
+  CheckedInt output_bytes(uint32_t output) const {
+    const CheckedInt bytes = value_of(call_.output_bytes[output], sizes_);
     require(bytes >= 0);
-    return static_cast<uint64_t>(bytes);
-  };
-  for (const Call::Read& read : call.reads) require(read.expected.size() <= output_bytes(read.output));
-  for (const Call::Result& result : call.results)
-    elements_of(result.view, sizes, size_of(result.dtype), output_bytes(result.output));
-  for (const Call::Write& write : call.writes)
-    require(file.state[write.state].is_written && output_bytes(write.output) == file.state[write.state].bytes());
-  // Kernels may write an output to the memory of the operand that it replaces: only if that is the same state.
-  for (const auto& [index, output] : call.updates) {
-    const Call::Operand& operand = call.operands[index];
-    const auto replaces = [&, output = output](const Call::Write& write) {
+    return bytes;
+  }
+
+  /// The first size of a symbol, in an input, is that of all others. Both have the same rank.
+  void check_shape(const Signature& signature, std::span<const int64_t> shape) {
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      const auto& [number, symbol] = signature.shape[dim];
+      bool is_same = number < 0 || shape[dim] == number;
+      if (symbol >= 0) {
+        std::optional<int64_t>& known = symbols_[static_cast<size_t>(symbol)];
+        if (!known) known = shape[dim];
+        is_same = shape[dim] == *known;
+      }
+      require(is_same, "a call takes or returns other sizes than the program");
+    }
+  }
+
+  void check_operand(const Call::Operand& operand) const {
+    const size_t element_bytes = size_of(operand.dtype);
+    if (operand.is_state) {
+      require(operand.first_byte % static_cast<int64_t>(element_bytes) == 0 &&
+              operand.first_byte <= file_.state[operand.index].bytes());
+      elements_of(operand.view, sizes_, element_bytes, file_.state[operand.index].bytes() - operand.first_byte);
+    } else {
+      require(operand.dtype == file_.inputs[operand.index].dtype);
+      elements_of(operand.view, sizes_, element_bytes,
+                  checked_bytes(values_of(call_.shapes[operand.index]), element_bytes));
+    }
+  }
+
+  void check_write(const Call::Write& write) const {
+    require(file_.state[write.state].is_written && output_bytes(write.output) == file_.state[write.state].bytes());
+  }
+
+  /// Kernels may write an output to the memory of the operand that it replaces: only if that is the same state, and if
+  /// no other operand shows kernels the same memory.
+  void check_update(uint32_t index, uint32_t output) const {
+    const Call::Operand& operand = call_.operands[index];
+    const auto replaces = [&](const Call::Write& write) {
       return write.output == output && write.state == operand.index;
     };
-    require(operand.is_state && operand.first_byte == 0 && std::ranges::any_of(call.writes, replaces));
-    const Elements elements = elements_of(operand.view, sizes, size_of(operand.dtype), SIZE_MAX);
-    require(elements.is_contiguous() &&
-            static_cast<uint64_t>(elements.count) * size_of(operand.dtype) == file.state[operand.index].bytes());
+    const auto uses = [&](const Call::Operand& other) { return other.is_state && other.index == operand.index; };
+    const auto concerns = [&](const auto& update) { return update.first == index || update.second == output; };
+    require(operand.is_state && operand.first_byte == 0 && std::ranges::any_of(call_.writes, replaces) &&
+            std::ranges::count_if(call_.operands, uses) == 1 && std::ranges::count_if(call_.updates, concerns) == 1);
+    const Elements elements = elements_of(operand.view, sizes_, size_of(operand.dtype), INT64_MAX);
+    require(elements.is_contiguous() && elements.bytes == file_.state[operand.index].bytes());
   }
-  for (const Call::Generator& generator : call.generators) {
-    const State& state = file.state[generator.state];
-    require(state.is_written && state.bytes() >= 2 * sizeof(int64_t));
-  }
-}
+
+  const ProgramFile& file_;
+  const Call& call_;
+  const std::span<const int64_t> sizes_;
+  /// The sizes of the program's symbols, as far as they are known.
+  std::vector<std::optional<int64_t>> symbols_;
+};
 
 }  // namespace
 
@@ -137,7 +186,7 @@ std::vector<Ref<LoadedCode>> ProgramCode::codes_of(const PlanForm& form) {
 }
 
 Ref<Plan> ProgramCode::make(size_t call, std::span<const int64_t> sizes) {
-  check_memory(file_, file_.calls[call], sizes);
+  CallCheck(file_, file_.calls[call], sizes).run();
   if (maker_) {
     const BlockingScope compiling;
     return maker_->make(file_.calls[call], sizes);

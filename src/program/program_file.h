@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/checked_int.h"
 #include "base/cpu_level.h"
 #include "base/dtype.h"
 #include "base/shape.h"
@@ -43,7 +44,7 @@ struct State {
   Ref<Storage> contents;
 
   /// The memory is larger if the state has no elements.
-  size_t bytes() const { return static_cast<size_t>(numel(shape)) * size_of(dtype); }
+  CheckedInt bytes() const { return checked_bytes(shape, size_of(dtype)); }
 };
 
 /// Elements in memory, by numbers that may depend on sizes.

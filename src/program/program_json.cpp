@@ -154,8 +154,11 @@ Call read_call(const Json& json, const ProgramFile& file) {
   for (const Json& item : array(json, "results"))
     call.results.push_back({index(item, "output", outputs), dtype(item, "dtype"), read_view(item, symbols)});
   if (call.results.size() != file.outputs.size()) fail("a call has a wrong number of results");
-  for (size_t i = 0; i < call.results.size(); ++i)
+  for (size_t i = 0; i < call.results.size(); ++i) {
     if (call.results[i].dtype != file.outputs[i].dtype) fail("a result has a wrong dtype");
+    if (call.results[i].view.shape.size() != file.outputs[i].shape.size())
+      fail("a result has a wrong number of dimensions");
+  }
   for (const Json& item : array(json, "writes"))
     call.writes.push_back({index(item, "output", outputs), index(item, "state", file.state.size())});
   for (const Json& item : array(json, "generators"))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/checked_int.h"
 #include "base/error.h"
 
 namespace lucid {
@@ -53,7 +54,9 @@ std::vector<Slot> place(const PlanForm& form, const Numbers& numbers, size_t& ar
 Slot slot_of(const PlanForm::Place& place, std::span<const Slot> blocks, const Numbers& numbers) {
   const bool is_block = place.area == Slot::Area::kArena;
   Slot slot = is_block ? blocks[place.index] : Slot{place.area, static_cast<int32_t>(place.index), 0};
-  slot.byte_offset += numbers(place.byte_offset);
+  const std::optional<int64_t> offset = (CheckedInt(slot.byte_offset) + numbers(place.byte_offset)).value();
+  if (!offset) throw ValueError("an offset of the plan is too large for these sizes");
+  slot.byte_offset = *offset;
   return slot;
 }
 
