@@ -6,6 +6,7 @@ import os
 from typing import IO, Any
 
 from . import _core, _effects
+from ._formats import bytes_of, explained, head_of
 
 Destination = str | os.PathLike[str] | IO[bytes]
 
@@ -39,11 +40,17 @@ def save(obj: Any, f: Destination) -> None:
 def load(f: Destination) -> Any:
     """Reads a file that save() wrote, or any other safetensors file as a dict from names to tensors.
 
-    `f` is a path or an object with read().
+    `f` is a path or an object with read(). Files of torch.save, NumPy and others raise ValueError, which names the
+    function that reads them.
     """
-    if hasattr(f, "read"):
-        return _core.load_bytes(f.read())
-    return _core.load_file(os.fsencode(f))
+    head = b""
+    try:
+        if hasattr(f, "read"):
+            head = bytes_of("load", f)
+            return _core.load_bytes(head)
+        return _core.load_file(os.fsencode(f))
+    except ValueError as error:
+        raise explained("lucid.load", head or head_of(f), error) from None
 
 
 @_effects.effect("reads a file")

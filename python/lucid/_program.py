@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from . import _core, _effects
+from ._formats import explained, head_of
 
 
 class Program:
@@ -71,4 +72,7 @@ def load_program(path: str | os.PathLike[str], *, trusted: bool = False) -> Prog
     `trusted=True` the machine code in the file is used, which can do anything that this process can. Damaged files
     raise ValueError.
     """
-    return Program(_core.load_program(os.fsencode(path), bool(trusted)))
+    try:
+        return Program(_core.load_program(os.fsencode(path), bool(trusted)))
+    except ValueError as error:
+        raise explained("lucid.load_program", head_of(path), error) from None

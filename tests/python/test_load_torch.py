@@ -135,7 +135,7 @@ def test_paths_files_and_pipes(tmp_path):
         lucid.load_torch(tmp_path / "nothing")
     with pytest.raises(IsADirectoryError):
         lucid.load_torch(tmp_path)
-    with pytest.raises(TypeError, match="must return bytes, not str"):
+    with pytest.raises(TypeError, match="the file is open for text"):
         lucid.load_torch(io.StringIO("text"))
     with pytest.raises(TypeError):
         lucid.load_torch(None)

@@ -7,6 +7,7 @@ import stat
 import struct
 from typing import IO, Any
 
+from .._formats import HEAD, bytes_of, explained
 from .archive import Archive, Bytes, Source
 from .pickles import Unpickler
 from .tensors import Builder, Storage
@@ -17,10 +18,7 @@ _LEGACY_VERSION = 1001
 
 def load(f: str | os.PathLike[str] | IO[bytes]) -> Any:
     if hasattr(f, "read"):
-        data = f.read()
-        if not isinstance(data, bytes | bytearray | memoryview):
-            raise TypeError(f"load_torch: f.read() must return bytes, not {type(data).__name__}")
-        return _load_source(Source(bytes(data)))
+        return _load_source(Source(bytes_of("load_torch", f)))
     with open(f, "rb") as file:
         regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
         return _load_source(Source(file if regular else file.read()))
@@ -36,7 +34,8 @@ def _load_source(source: Source) -> Any:
         raise ValueError("this is not a file of torch.save; lucid.load reads safetensors files")
     except ValueError as error:
         text = str(error)
-        raise ValueError(text if text.startswith("load_torch: ") else f"load_torch: {text}") from None
+        plain = ValueError(text if text.startswith("load_torch: ") else f"load_torch: {text}")
+        raise explained("lucid.load_torch", bytes(source.read(0, min(source.size, HEAD))), plain) from None
 
 
 def _load_archive(archive: Archive) -> Any:

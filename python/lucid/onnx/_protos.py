@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._formats import HEAD, explained
 from ._dtypes import ARRAY_TYPES, DTYPES, name_of
 from ._node import HOST_SIZE
 from ._package import onnx_package
@@ -16,7 +17,7 @@ from ._package import onnx_package
 _MAX_RANK = 32
 
 
-def fail(reason: str) -> Exception:
+def fail(reason: str) -> ValueError:
     return ValueError(f"lucid.onnx.load: {reason}")
 
 
@@ -37,9 +38,9 @@ def read_model(source: Any) -> tuple[Any, str | None]:
     try:
         model.ParseFromString(bytes(source))
     except Exception as error:
-        raise fail(f"this is not an ONNX file: {error}") from None
+        raise explained("lucid.onnx.load", bytes(source[:HEAD]), fail(f"this is not an ONNX file: {error}")) from None
     if not model.HasField("graph") or not model.opset_import:
-        raise fail("this is not an ONNX file: it has no graph")
+        raise explained("lucid.onnx.load", bytes(source[:HEAD]), fail("this is not an ONNX file: it has no graph"))
     return model, folder
 
 

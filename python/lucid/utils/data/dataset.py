@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ... import _core, _effects, _random
 from ..._core import Generator, Tensor
+from ..._formats import explained, head_of
 
 _effects.pure_module()
 
@@ -166,4 +167,7 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Genera
 
 def read_idx(path: str | os.PathLike[str]) -> Tensor:
     """Reads an array in the IDX format of MNIST and Fashion-MNIST, optionally compressed with gzip."""
-    return _core.read_idx(os.fsencode(path))
+    try:
+        return _core.read_idx(os.fsencode(path))
+    except ValueError as error:
+        raise explained("lucid.data.read_idx", head_of(path), error) from None
