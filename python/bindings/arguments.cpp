@@ -54,6 +54,13 @@ size_t ArgumentReader::find_keyword(PyObject* name) const {
 }
 
 bool ArgumentReader::take_extra(PyObject* name, PyObject* value, CallArguments& result) const {
+  if (extras_ == Extras::kAlpha) {
+    if (PyUnicode_CompareWithASCIIString(name, "alpha") != 0) return false;
+    const ArgumentContext context{name_.c_str(), "alpha"};
+    const bool is_known = to_operand(context, value, result.alpha, result.held);
+    if (!is_known || (result.alpha.is_value() && result.alpha.rank() > 0)) context.fail("a number", value);
+    return true;
+  }
   if (PyUnicode_CompareWithASCIIString(name, "device") == 0) {
     result.device = to_device_or_none(name_.c_str(), value);
     return true;

@@ -20,6 +20,8 @@ struct CallArguments {
   PyObject* generator = nullptr;
   std::optional<Device> device;
   bool requires_grad = false;
+  /// The number that multiplies the second operand, for Extras::kAlpha. Absent if the caller gave none.
+  Operand alpha;
 };
 
 /// Keywords that functions accept in addition to the op's parameters.
@@ -27,6 +29,7 @@ enum class Extras {
   kNone,
   kFactory,  // device, requires_grad
   kRandom,   // device, requires_grad, and generator, which replaces the op's first parameter (the generator's state)
+  kAlpha,    // alpha
 };
 
 /// Converts Python arguments according to an op's schema. Accepts the aliases of ir/aliases.h as keywords: `axis` for
@@ -40,6 +43,7 @@ class ArgumentReader {
   void read(PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names, CallArguments& result) const;
 
   const std::string& name() const { return name_; }
+  Extras extras() const { return extras_; }
 
  private:
   struct Slot {

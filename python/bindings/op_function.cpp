@@ -46,6 +46,38 @@ PyObject* call_op(PyObject* callable, PyObject* const* arguments, size_t flagged
   });
 }
 
+/// Whether the function and the methods of an op also take `alpha`, as in PyTorch.
+bool takes_alpha(const Op& op) {
+  return op.names.python_operator == Operator::kAdd || op.names.python_operator == Operator::kSubtract;
+}
+
+/// y * alpha in the dtype of the result of `op` on x and y, as PyTorch computes it.
+Value scaled(const Op& op, std::span<const Operand> operands, const Operand& alpha) {
+  const Dtype dtype = infer_types(Call(op, operands, {}))[0].dtype;
+  const Dtype given = alpha.dtype();
+  if (is_float(given) && !is_float(dtype))
+    throw TypeError("{}: alpha is a float, but the tensors hold {}; convert them to a float", op.name(),
+                    name_of(dtype));
+  if (given == Dtype::kBool && dtype != Dtype::kBool)
+    throw TypeError("{}: alpha is a bool, but the tensors hold {}", op.name(), name_of(dtype));
+  const Operand& y = operands[1];
+  const Value value = y.is_scalar() ? eager().full(Dims{}, y, dtype) : eager().to(y, dtype);
+  if (dtype == Dtype::kBool && alpha.is_scalar()) return eager().mul(value, alpha.scalar().to_int() != 0);
+  return eager().mul(value, dtype == Dtype::kBool ? Operand(eager().to(alpha, dtype)) : alpha);
+}
+
+PyObject* call_scaled(PyObject* callable, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names) {
+  return guarded([&]() -> PyObject* {
+    const OpObject& self = self_of(callable);
+    CallArguments call;
+    self.reader->read(arguments, PyVectorcall_NARGS(flagged_count), keyword_names, call);
+    if (!call.alpha.present()) return to_python(eager().emit_one(*self.op, call.operands, call.attributes));
+    const Value second = scaled(*self.op, call.operands, call.alpha);
+    call.operands[1] = Operand(second);
+    return to_python(eager().emit_one(*self.op, call.operands, call.attributes));
+  });
+}
+
 PyObject* call_factory(PyObject* callable, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names) {
   return guarded([&]() -> PyObject* {
     const OpObject& self = self_of(callable);
@@ -78,9 +110,15 @@ PyObject* call_in_place(PyObject* callable, PyObject* const* arguments, size_t f
     const OpObject& self = self_of(callable);
     const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
     if (count == 0 || !tensor_or_null(arguments[0]))
-      throw TypeError("{}: the first argument must be the tensor to write", self.reader->name());
+      throw TypeError("{}: the first argument must be the tensor to write{}", self.reader->name(),
+                      count == 0 ? "" : ", not " + describe(arguments[0]));
     CallArguments call;
     self.reader->read(arguments, count, keyword_names, call);
+    Value second;
+    if (call.alpha.present()) {
+      second = scaled(*self.op, call.operands, call.alpha);
+      call.operands[1] = Operand(second);
+    }
     const std::span<const Operand> operands = call.operands;
     in_place(*self.op, tensor_in(arguments[0]), operands.subspan(1), call.attributes);
     return Py_NewRef(arguments[0]);
@@ -122,8 +160,25 @@ PyObject* op_doc(PyObject* self, void*) {
     if (object.form == OpForm::kInPlace)
       return PyUnicode_FromFormat("The in-place form of %s: writes the result into the tensor.",
                                   object.op->name().c_str());
-    return PyUnicode_FromString(object.op->doc.c_str());
+    if (!takes_alpha(*object.op)) return PyUnicode_FromString(object.op->doc.c_str());
+    return PyUnicode_FromFormat("%s\n\nThe number `alpha`, 1 by default, multiplies `y` first.",
+                                object.op->doc.c_str());
   });
+}
+
+/// The keywords that the function accepts in addition to the op's parameters.
+const char* keywords_of(Extras extras) {
+  switch (extras) {
+    case Extras::kNone:
+      return "";
+    case Extras::kFactory:
+      return "device=None, requires_grad=False";
+    case Extras::kRandom:
+      return "generator=None, device=None, requires_grad=False";
+    case Extras::kAlpha:
+      return "alpha=1";
+  }
+  return "";
 }
 
 /// "(x, dim=None, keepdim=False, *, dtype=None)".
@@ -142,6 +197,8 @@ PyObject* op_text_signature(PyObject* self, void*) {
       const std::string value = attribute_text(parameter.default_value);
       text += "=" + (value == "none" ? "None" : value == "true" ? "True" : value == "false" ? "False" : value);
     }
+    if (const std::string extras = keywords_of(object.reader->extras()); !extras.empty())
+      text += (text.empty() ? "" : ", ") + std::string(keywords ? "" : "*, ") + extras;
     return PyUnicode_FromString(("(" + text + ")").c_str());
   });
 }
@@ -225,11 +282,15 @@ PyObject* make_op_function(const Op& op, OpForm form) {
   object->op = &op;
   object->form = form;
   const bool factory = form == OpForm::kFunction && op.names.is_factory;
-  Extras extras = factory ? Extras::kFactory : form == OpForm::kRandom ? Extras::kRandom : Extras::kNone;
+  const Extras extras = factory                   ? Extras::kFactory
+                        : form == OpForm::kRandom ? Extras::kRandom
+                        : takes_alpha(op)         ? Extras::kAlpha
+                                                  : Extras::kNone;
   object->reader = new ArgumentReader(op, op.name() + (form == OpForm::kInPlace ? "_" : ""), extras);
   object->vectorcall = form == OpForm::kInPlace  ? call_in_place
                        : form == OpForm::kRandom ? call_random
                        : factory                 ? call_factory
+                       : takes_alpha(op)         ? call_scaled
                                                  : call_op;
   return reinterpret_cast<PyObject*>(object);
 }
@@ -263,6 +324,7 @@ void bind_ops(nb::module_& module) {
   module.attr("random_ops") = random_ops;
   module.attr("public_ops") = names_of([](const Op& op) { return op.is_public(); });
   module.attr("factories") = names_of([](const Op& op) { return op.names.is_factory; });
+  module.attr("alpha_functions") = names_of(takes_alpha);
   module.attr("inplace_functions") = names_of([](const Op& op) { return op.names.takes_inplace; });
 }
 

@@ -22,8 +22,8 @@ PyObject* make_op_function(const Op& op, OpForm form);
 PyObject* results_to_python(const Op& op, Values results);
 
 /// Adds the op methods of Tensor, `_core.ops` (the functions of all ops by name), `_core.random_ops` (the random ops,
-/// which take a generator), and the lists of names that Names defines: `public_ops`, `factories` and
-/// `inplace_functions`.
+/// which take a generator), and lists of names: `public_ops`, `factories`, `inplace_functions`, and `alpha_functions`,
+/// which take `alpha`.
 void bind_ops(nb::module_& module);
 void bind_op_table(nb::module_& module);
 
