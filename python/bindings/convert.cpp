@@ -30,6 +30,25 @@ Scalar traced_number(const ArgumentContext& context, PyObject* object) {
 
 }  // namespace
 
+namespace {
+
+/// The package that defines a class: "torch", "pandas". Empty for Python's own classes, ours, and those of the program.
+std::string library_of(PyTypeObject* type) {
+  const nb::object module = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__module__"));
+  const char* text = module.is_valid() && PyUnicode_Check(module.ptr()) ? PyUnicode_AsUTF8(module.ptr()) : nullptr;
+  PyErr_Clear();
+  if (!text) return {};
+  const std::string name(text, std::string_view(text).find('.') == std::string_view::npos
+                                   ? std::string_view(text).size()
+                                   : std::string_view(text).find('.'));
+  const nb::object packages = nb::steal(PyObject_CallMethod(PyImport_GetModuleDict(), "get", "s", name.c_str()));
+  const bool is_package = packages.is_valid() && PyObject_HasAttrString(packages.ptr(), "__path__");
+  PyErr_Clear();
+  return is_package && name != "lucid" ? name : std::string();
+}
+
+}  // namespace
+
 bool is_text(PyObject* object) { return PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object); }
 
 std::string describe(PyObject* object) {
@@ -37,6 +56,9 @@ std::string describe(PyObject* object) {
   std::string name = Py_TYPE(object)->tp_name;
   if (const size_t dot = name.rfind('.'); dot != std::string::npos && !name.starts_with("numpy"))
     name.erase(0, dot + 1);
+  // A Tensor of another library is no Tensor.
+  if (const std::string library = library_of(Py_TYPE(object)); !library.empty() && !name.starts_with(library + "."))
+    name.insert(0, library + ".");
   const bool vowel = std::string_view("aeiouAEIOU").find(name[0]) != std::string_view::npos;
   return (vowel ? "an " : "a ") + name;
 }

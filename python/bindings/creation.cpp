@@ -54,12 +54,17 @@ nb::object as_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
     const Value converted = eager().to(Operand(tensor), wanted.value_or(tensor->dtype()));
     return to_object(to_device(TensorRef(tensor_of(converted)), place.value_or(tensor->device())));
   }
-  if (is_array(data.ptr()) && numpy_scalar_kind(data.ptr()) == NumpyScalar::kNone) {
-    TensorRef tensor = tensor_from_buffer(context, data.ptr(), Sharing::kIfPossible);
+  if (TensorRef tensor = tensor_from_array(context, data.ptr(), Sharing::kIfPossible)) {
     if (wanted && *wanted != tensor->dtype()) tensor = TensorRef(tensor_of(eager().to(Operand(tensor.get()), *wanted)));
     return to_object(moved(std::move(tensor), data, place));
   }
   return to_object(moved(tensor_from_data(context, data.ptr(), wanted), data, place));
+}
+
+/// The tensor of an array of another library, sharing its memory if possible; None for other objects.
+nb::object from_array(nb::handle object) {
+  TensorRef tensor = tensor_from_array({"tensor", "data"}, object.ptr(), Sharing::kIfPossible);
+  return tensor ? to_object(std::move(tensor)) : nb::none();
 }
 
 nb::object from_numpy(nb::handle array) {
@@ -104,6 +109,8 @@ void bind_creation(nb::module_& module) {
   def_pure(module, "as_tensor", as_tensor, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
            "Converts data to a tensor, without a copy if it is a tensor or an array of the requested dtype.\n\n"
            ">>> lucid.as_tensor([1.0, 2.0])\ntensor([1., 2.])");
+  def_pure(module, "from_array", from_array, "object"_a.none());
+  module.def("describe", [](nb::handle object) { return describe(object.ptr()); }, "object"_a.none());
   def_pure(module, "from_numpy", from_numpy, "array"_a.none(),
            "Creates a tensor that shares the memory of a NumPy array: writes to one are visible in the other. Arrays "
            "that are read-only or have a layout that tensors do not support are copied.");

@@ -127,7 +127,9 @@ TensorRef import(nb::handle producer, const dlpack::Tensor& tensor, bool read_on
   return dlpack::import_tensor(tensor, read_only, std::move(release));
 }
 
-nb::object from_dlpack(nb::handle producer) {
+}  // namespace
+
+TensorRef tensor_from_dlpack(nb::handle producer) {
   const nb::object capsule = request_capsule(producer);
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::kVersionedName)) {
     auto* managed = static_cast<dlpack::VersionedTensor*>(PyCapsule_GetPointer(capsule.ptr(), dlpack::kVersionedName));
@@ -135,23 +137,22 @@ nb::object from_dlpack(nb::handle producer) {
       throw ValueError("from_dlpack: the data has DLPack version {}; only version 1 is supported",
                        managed->version.major);
     check_status(PyCapsule_SetName(capsule.ptr(), dlpack::kUsedVersionedName));
-    return to_object(import(producer, managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, releaser(managed)));
+    return import(producer, managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, releaser(managed));
   }
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::kName)) {
     auto* managed = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), dlpack::kName));
     check_status(PyCapsule_SetName(capsule.ptr(), dlpack::kUsedName));
-    return to_object(import(producer, managed->tensor, false, releaser(managed)));
+    return import(producer, managed->tensor, false, releaser(managed));
   }
   throw ValueError("from_dlpack: the capsule holds no DLPack tensor; a capsule can be used only once");
 }
 
-}  // namespace
-
 void bind_dlpack(nb::module_& module) {
   module.def("to_dlpack", to_dlpack, "tensor"_a, "stream"_a = nb::none(), "max_version"_a = nb::none(),
              "dl_device"_a = nb::none(), "copy"_a = nb::none());
-  def_pure(module, "from_dlpack", from_dlpack, "data"_a.none(),
-           "Creates a tensor that shares the memory of an object with __dlpack__. Read-only memory is copied.");
+  def_pure(
+      module, "from_dlpack", [](nb::handle data) { return to_object(tensor_from_dlpack(data)); }, "data"_a.none(),
+      "Creates a tensor that shares the memory of an object with __dlpack__. Read-only memory is copied.");
 }
 
 }  // namespace lucid::python

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "bindings/interop.h"
 #include "bindings/numpy.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -14,16 +15,37 @@ namespace {
 
 enum class Category { kBool, kInteger, kFloat };
 
+/// Whether an object is of a type of Python's own that is no array, so that it need not be asked for attributes.
+bool is_plain(PyObject* object) {
+  return PyList_Check(object) || PyTuple_Check(object) || PyDict_Check(object) || PyFloat_Check(object) ||
+         PyLong_Check(object) || is_text(object) || object == Py_None;
+}
+
+bool has_dlpack(PyObject* object) {
+  // Of the type: some objects claim to have every attribute.
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__dlpack__");
+}
+
+bool has_array_method(PyObject* object) {
+  return PyObject_HasAttrString(object, "__array__") || PyObject_HasAttrString(object, "__array_interface__");
+}
+
+}  // namespace
+
+bool is_any_array(PyObject* object) {
+  if (is_plain(object) || tensor_or_null(object) || numpy_scalar_kind(object) != NumpyScalar::kNone) return false;
+  return is_array(object) || has_dlpack(object) || has_array_method(object);
+}
+
+namespace {
+
 bool is_sequence(PyObject* object) {
-  if (PyList_Check(object) || PyTuple_Check(object)) return true;
-  return PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !PyByteArray_Check(object) &&
-         !tensor_or_null(object) && !is_array(object) && !PyDict_Check(object);
+  if (is_plain(object)) return PyList_Check(object) || PyTuple_Check(object);
+  return PySequence_Check(object) && !tensor_or_null(object) && !is_array(object) && !is_any_array(object);
 }
 
 /// Whether an element is a tensor or an array, so that the list is a list of tensors.
-bool is_tensor_like(PyObject* object) {
-  return tensor_or_null(object) || (is_array(object) && numpy_scalar_kind(object) == NumpyScalar::kNone);
-}
+bool is_tensor_like(PyObject* object) { return tensor_or_null(object) || is_any_array(object); }
 
 /// Nested lists of numbers. Read twice: once for the shape and category, once for the values.
 class NestedList {
@@ -159,10 +181,6 @@ TensorRef stack_elements(const ArgumentContext& context, PyObject* data) {
   return TensorRef(tensor_of(eager().stack(parts)));
 }
 
-bool has_array_method(PyObject* object) {
-  return PyObject_HasAttrString(object, "__array__") || PyObject_HasAttrString(object, "__array_interface__");
-}
-
 /// Reads elements directly from memory, so that printing and tolist() need no kernel.
 PyObject* list_of(const TensorImpl& tensor, size_t depth, const char* element) {
   if (depth == tensor.sizes().size()) return from_scalar(Scalar::load(tensor.dtype(), element));
@@ -185,6 +203,18 @@ void check_fits(const ArgumentContext& context, const Scalar& value, Dtype dtype
                    std::string(name_of(dtype)).c_str());
 }
 
+TensorRef tensor_from_array(const ArgumentContext& context, PyObject* object, Sharing sharing) {
+  if (!is_any_array(object)) return nullptr;
+  if (is_array(object)) return tensor_from_buffer(context, object, sharing);
+  if (has_dlpack(object)) {
+    const TensorRef shared = tensor_from_dlpack(object);
+    return sharing == Sharing::kNever ? copy_of(*shared, contiguous_strides(shared->sizes())) : shared;
+  }
+  const nb::object numpy = checked(PyImport_ImportModule("numpy"));
+  const nb::object array = checked(PyObject_CallMethod(numpy.ptr(), "asarray", "O", object));
+  return tensor_from_buffer(context, array.ptr(), sharing);
+}
+
 TensorRef tensor_from_data(const ArgumentContext& context, PyObject* data, std::optional<Dtype> dtype) {
   const GradModeScope no_grad(false);
   if (TensorImpl* tensor = tensor_or_null(data)) {
@@ -198,16 +228,11 @@ TensorRef tensor_from_data(const ArgumentContext& context, PyObject* data, std::
     check_fits(context, *number, stored);
     return tensor_from(*number, stored);
   }
-  if (is_array(data)) return converted(tensor_from_buffer(context, data, Sharing::kNever), dtype);
+  if (const TensorRef array = tensor_from_array(context, data, Sharing::kNever)) return converted(array, dtype);
   if (is_sequence(data)) {
     NestedList list(context, data);
     if (list.holds_tensors()) return converted(stack_elements(context, data), dtype);
     return list.read(dtype ? *dtype : list.natural_dtype());
-  }
-  if (has_array_method(data)) {
-    const nb::object numpy = checked(PyImport_ImportModule("numpy"));
-    const nb::object array = checked(PyObject_CallMethod(numpy.ptr(), "asarray", "O", data));
-    return converted(tensor_from_buffer(context, array.ptr(), Sharing::kNever), dtype);
   }
   context.fail("a number, a list of numbers, an array or a tensor", data);
 }

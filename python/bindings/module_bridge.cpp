@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/error.h"
+#include "bindings/convert.h"
 #include "bindings/module_object.h"
 #include "nn/bridge.h"
 #include "tensor/api.h"
@@ -143,6 +144,11 @@ class PythonBridge : public nn::Bridge {
     const GilAcquire lock;
     const nb::object value = nb::steal(to_python(state));
     call_method(self_of(module), module_names().set_extra_state, {value.ptr()});
+  }
+
+  std::string describe(const nn::Item& item) override {
+    const GilAcquire lock;
+    return python::describe(nb::steal(to_python(item)).ptr());
   }
 
   nn::Ptr<nn::Module> clone(nn::Module& module) override {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
+#include "bindings/from_data.h"
 #include "bindings/module_object.h"
 #include "nn/bridge.h"
 #include "nn/hooks.h"
@@ -26,7 +27,8 @@ class PythonItem : public nn::Foreign {
     if (object == Py_None) return {};
     if (PyBool_Check(object)) return object == Py_True;
     if (TensorImpl* tensor = tensor_or_null(object)) return Tensor(tensor);
-    if (PyIndex_Check(object)) return int64_t{to_int({"module", "argument"}, object)};
+    // Arrays have __index__ as well.
+    if (PyIndex_Check(object) && !is_any_array(object)) return int64_t{to_int({"module", "argument"}, object)};
     if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
     if (PyUnicode_Check(object)) return std::string(nb::cast<const char*>(nb::handle(object)));
     if (const auto dtype = dtype_in(object)) return *dtype;

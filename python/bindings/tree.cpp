@@ -36,8 +36,13 @@ class Reader {
       return number->kind() == Dtype::kBool ? Tree(number->to_int() != 0) : Tree(number->to_int());
     }
     if (unsupported_ == Unsupported::kKeep) return std::shared_ptr<Foreign>(new PythonForeign(nb::borrow(object)));
-    throw TypeError("{} is {}; only dicts, lists, tuples, strings, numbers, None and tensors are supported", path_,
-                    describe(p));
+    const bool is_array = PyObject_HasAttrString(p, "__array__") != 0;
+    const bool is_module = PyObject_HasAttrString(p, "state_dict") != 0;
+    throw TypeError("{} is {}; only dicts, lists, tuples, strings, numbers, None and tensors are supported{}", path_,
+                    describe(p),
+                    is_array    ? "; convert it with lucid.as_tensor()"
+                    : is_module ? "; pass its state_dict()"
+                                : "");
   }
 
  private:

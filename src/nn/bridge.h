@@ -30,6 +30,8 @@ class Bridge {
   virtual std::optional<Item> extra_state(Module& module) = 0;
   virtual bool wants_extra_state(Module& module) = 0;
   virtual void set_extra_state(Module& module, const Item& state) = 0;
+  /// The description of an argument in messages: "a str".
+  virtual std::string describe(const Item& item) = 0;
   virtual Ptr<Module> clone(Module& module) = 0;
 
   static Bridge* get();

@@ -4,6 +4,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "nn/bridge.h"
 
 namespace lucid::nn {
 
@@ -54,7 +55,8 @@ bool Item::is_number() const {
 void Item::fail(const char* wanted) const {
   static constexpr const char* kNames[] = {"none",    "a bool",   "an integer", "a number", "a string",
                                            "a dtype", "a tensor", "a tuple",    "an object"};
-  throw TypeError("expected {}, not {}", wanted, kNames[value_.index()]);
+  const bool is_foreign = foreign() && Bridge::get();
+  throw TypeError("expected {}, not {}", wanted, is_foreign ? Bridge::get()->describe(*this) : kNames[value_.index()]);
 }
 
 bool Item::to_bool() const {

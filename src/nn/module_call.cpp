@@ -141,7 +141,11 @@ Tensor Module::forward(const Tensor&) {
 Item Module::forward_with(const Arguments& arguments) {
   const Item input = arguments.bind(type_name() + ".forward", {"input"}, 1).front();
   const Tensor tensor = input.is_tensor() ? input.to_tensor() : Tensor();
-  if (!tensor.defined()) throw TypeError("{}.forward: argument 'input' must be a tensor", type_name());
+  if (!tensor.defined()) {
+    Bridge* bridge = Bridge::of(*this);
+    throw TypeError("{}.forward: argument 'input' must be a tensor{}", type_name(),
+                    bridge ? ", not " + bridge->describe(input) : "");
+  }
   return forward(tensor);
 }
 

@@ -131,7 +131,9 @@ void Module::load_own(StateDict& state, const std::string& prefix, bool assign, 
       }
       const Item item = state.get(key);
       if (!item.is_tensor()) {
-        errors.push_back(fmt::format("\"{}\": expected a tensor", key));
+        Bridge* bridge = Bridge::of(*this);
+        errors.push_back(
+            fmt::format("\"{}\": expected a tensor, not {}", key, bridge ? bridge->describe(item) : "another object"));
         continue;
       }
       const Tensor source = item.to_tensor();

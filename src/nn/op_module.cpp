@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "nn/bridge.h"
 #include "nn/call_op.h"
 #include "nn/dependency.h"
 #include "nn/repr.h"
@@ -69,8 +70,11 @@ Item OpModule::forward_with(const Arguments& arguments) {
   const std::vector<std::string> names = inputs();
   std::vector<Tensor> tensors;
   for (const Item& item : arguments.bind(type_name() + ".forward", names, names.size())) {
-    if (!item.is_tensor())
-      throw TypeError("{}.forward: argument '{}' must be a tensor", type_name(), names[tensors.size()]);
+    if (!item.is_tensor()) {
+      Bridge* bridge = Bridge::of(*this);
+      throw TypeError("{}.forward: argument '{}' must be a tensor{}", type_name(), names[tensors.size()],
+                      bridge ? ", not " + bridge->describe(item) : "");
+    }
     tensors.push_back(item.to_tensor());
   }
   return apply(op_name(), tensors).front();

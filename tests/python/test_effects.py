@@ -78,6 +78,7 @@ def test_bound_functions_declared_pure():
     assert pure == {
         "as_tensor",
         "default_generator",
+        "from_array",
         "from_dlpack",
         "from_numpy",
         "get_default_device",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any, TypeVar
 
 from .. import _core, _effects, _files
+from .._foreign import own_tensor
 from ..nn.module import Module
 from .layouts import Layout, Target, find_layout, find_target
 
@@ -71,6 +72,7 @@ def _arrange(model: Module, state: Mapping[str, Any], origin: str) -> dict[str, 
     pieces: dict[str, dict[int | None, _core.Tensor]] = {}
     unexpected, twice = [], []
     for name, value in state.items():
+        value = own_tensor(value)
         if not isinstance(name, str) or not isinstance(value, _core.Tensor):
             raise ValueError(
                 f"load_weights: {origin} has {type(value).__name__} objects among its tensors, at key {name!r}; "

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from .. import _core, _effects
 from .._core import Tensor
+from .._foreign import own_tensor
 from .hooks import Hooked
 from .parameter import Buffer, Parameter
 
@@ -81,7 +82,9 @@ class Module(Hooked):
     def register_parameter(self, name: str, param: Parameter | None) -> None:
         """Adds a parameter. None registers the name without a parameter."""
         if param is not None and not isinstance(param, Parameter):
-            raise TypeError(f"register_parameter: '{name}' must be a lucid.nn.Parameter or None, not {type(param)}")
+            raise TypeError(
+                f"register_parameter: '{name}' must be a lucid.nn.Parameter or None, not {_core.describe(param)}"
+            )
         self._check_free("parameter", name)
         self._register_parameter(name, param)
 
@@ -99,14 +102,14 @@ class Module(Hooked):
         tensor([0., 0.])
         """
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"register_buffer: '{name}' must be a tensor or None, not {type(tensor)}")
+            raise TypeError(f"register_buffer: '{name}' must be a tensor or None, not {_core.describe(tensor)}")
         self._check_free("buffer", name)
         self._register_buffer(name, tensor, persistent)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Adds a submodule as the attribute `name`."""
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"add_module: '{name}' must be a lucid.nn.Module or None, not {type(module)}")
+            raise TypeError(f"add_module: '{name}' must be a lucid.nn.Module or None, not {_core.describe(module)}")
         self._check_free("module", name)
         self._add_module(name, module)
 
@@ -114,7 +117,7 @@ class Module(Hooked):
 
     def _check_free(self, kind: str, name: Any) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"the name of a {kind} must be a str, not {type(name)}")
+            raise TypeError(f"the name of a {kind} must be a str, not {_core.describe(name)}")
         if "." in name or not name:
             raise KeyError(f"the name of a {kind} must not be empty or contain a dot: {name!r}")
         place = {"parameter": 0, "buffer": 1, "module": 3}[kind]
@@ -340,7 +343,7 @@ class Module(Hooked):
         """Copies a state dict into the parameters and buffers of the same names. Returns the keys that did not match.
 
         Args:
-            state_dict: Tensors by name, as state_dict() returns them.
+            state_dict: Tensors by name, as state_dict() returns them. They may be arrays, or PyTorch's.
             strict: Whether missing or unexpected keys raise RuntimeError. Shapes that differ always raise it.
             assign: Whether parameters adopt the memory and dtype of the state instead of copying its values.
 
@@ -349,8 +352,13 @@ class Module(Hooked):
         IncompatibleKeys(missing_keys=[], unexpected_keys=[])
         """
         if not isinstance(state_dict, Mapping):
-            raise TypeError(f"load_state_dict: expected a dict, not {type(state_dict)}")
-        return IncompatibleKeys(*self._load_state(dict(state_dict), strict, assign))
+            hint = "; pass its state_dict()" if isinstance(state_dict, Module) else ""
+            raise TypeError(f"load_state_dict: expected a dict, not {_core.describe(state_dict)}{hint}")
+        state = {
+            name: value if isinstance(name, str) and name.endswith("_extra_state") else own_tensor(value)
+            for name, value in state_dict.items()
+        }
+        return IncompatibleKeys(*self._load_state(state, strict, assign))
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
         """Writes the module's own state, without submodules. Override it to save something else."""

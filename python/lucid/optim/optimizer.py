@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import _core, _effects
 from .._core import Tensor
+from .._foreign import check_iterable, own_tensors
 
 _effects.pure_module()
 
@@ -73,12 +74,13 @@ def _with_hooks(step: Callable[..., Any], counts_itself: bool) -> Callable[..., 
     return hooked
 
 
-def _groups(params: Params) -> list[dict[str, Any]]:
+def _groups(name: str, params: Params) -> list[dict[str, Any]]:
     """Converts the `params` argument of an optimizer to a list of groups."""
     if isinstance(params, Tensor):
-        raise TypeError("params: expected an iterable of tensors or dicts, not a single Tensor")
+        raise TypeError(f"{name}: params must be an iterable of tensors or dicts, not a single Tensor; use [tensor]")
     if isinstance(params, Mapping):
-        raise TypeError("params: expected a list of dicts or tensors, not a single dict")
+        raise TypeError(f"{name}: params must be a list of dicts or tensors, not a single dict")
+    check_iterable(name, params, "params", "lr=")
     listed: list[Any] = list(params)
     if not listed:
         raise ValueError("params: got an empty list of parameters")
@@ -101,7 +103,7 @@ def _split(group: Mapping[str, Any]) -> tuple[list[Tensor], dict[str, Any]]:
         params = [param for _, param in params]
     for param in params:
         if not isinstance(param, Tensor):
-            raise TypeError(f"params: expected tensors, got a {type(param).__name__}")
+            raise TypeError(f"params: expected tensors, not {_core.describe(param)}")
     return params, options
 
 
@@ -137,7 +139,7 @@ class Optimizer(_core.OptimizerBase):
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         self._pre_hooks = {}
         self._post_hooks = {}
-        groups = [_split(group) for group in _groups(params)]
+        groups = [_split(group) for group in _groups(type(self).__name__, params)]
         super().__init__(self._kind, groups, defaults)
         # The caller's own objects, which param_groups returns.
         self._params = [param for group, _ in groups for param in group]
@@ -174,6 +176,14 @@ class Optimizer(_core.OptimizerBase):
         key = self.__dict__["_hook_count"] = self.__dict__.get("_hook_count", 0) + 1
         hooks[key] = hook
         return RemovableHandle(hooks, key)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Copies a state returned by state_dict() into this optimizer. Its tensors may be arrays or PyTorch's."""
+        state = state_dict.get("state") if isinstance(state_dict, Mapping) else None
+        if isinstance(state, Mapping):
+            own = {key: own_tensors(value) if isinstance(value, Mapping) else value for key, value in state.items()}
+            state_dict = {**state_dict, "state": own}
+        super().load_state_dict(state_dict)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]

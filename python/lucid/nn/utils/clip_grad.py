@@ -7,6 +7,8 @@ from collections.abc import Iterable
 
 from ... import _core, _effects
 from ..._core import Tensor
+from ..._foreign import check_iterable
+from ..._overloads import expect_tensor
 from ...autograd import no_grad
 
 _effects.pure_module()
@@ -14,9 +16,18 @@ _effects.pure_module()
 _Tensors = Tensor | Iterable[Tensor]
 
 
-def _gradients(parameters: _Tensors) -> list[Tensor]:
-    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    return [parameter.grad for parameter in listed if parameter.grad is not None]
+def _listed(function: str, parameters: _Tensors) -> list[Tensor]:
+    if isinstance(parameters, Tensor):
+        return [parameters]
+    check_iterable(function, parameters, "parameters", "")
+    listed = list(parameters)
+    for parameter in listed:
+        expect_tensor(function, "parameters", parameter)
+    return listed
+
+
+def _gradients(parameters: list[Tensor]) -> list[Tensor]:
+    return [parameter.grad for parameter in parameters if parameter.grad is not None]
 
 
 def get_total_norm(tensors: _Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
@@ -30,7 +41,7 @@ def get_total_norm(tensors: _Tensors, norm_type: float = 2.0, error_if_nonfinite
     >>> lucid.nn.utils.get_total_norm([lucid.tensor([3.0]), lucid.tensor([4.0])])
     tensor(5.)
     """
-    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    listed = _listed("get_total_norm", tensors)
     if not listed:
         return _core.tensor(0.0)
     with no_grad():
@@ -56,7 +67,7 @@ def clip_grads_with_norm_(parameters: _Tensors, max_norm: float, total_norm: Ten
     """
     with no_grad():
         scale = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
-        for gradient in _gradients(parameters):
+        for gradient in _gradients(_listed("clip_grads_with_norm_", parameters)):
             gradient.mul_(scale.to(gradient.device, gradient.dtype))
 
 
@@ -78,7 +89,7 @@ def clip_grad_norm_(
     >>> x.grad
     tensor([0.6000, 0.8000])
     """
-    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    listed = _listed("clip_grad_norm_", parameters)
     total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total)
     return total
@@ -94,5 +105,5 @@ def clip_grad_value_(parameters: _Tensors, clip_value: float, foreach: bool | No
     tensor([ 1., -1.])
     """
     with no_grad():
-        for gradient in _gradients(parameters):
+        for gradient in _gradients(_listed("clip_grad_value_", parameters)):
             gradient.clamp_(-float(clip_value), float(clip_value))

@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import _core, _effects
 from ..._core import Tensor
+from ..._foreign import is_foreign_tensor, own_tensor
 from ..._imported import imported
 
 _effects.pure_module()
@@ -32,7 +33,7 @@ def _is_numeric(data: Any) -> bool:
 
 
 def default_convert(data: Any) -> Any:
-    """Converts NumPy arrays and scalars to tensors, also inside dicts and sequences. Other objects stay unchanged."""
+    """Converts arrays and tensors of other libraries, also inside dicts and sequences. Other objects stay unchanged."""
     if _from_numpy(data) and _is_numeric(data):
         return _core.as_tensor(data)
     if isinstance(data, Mapping):
@@ -41,7 +42,7 @@ def default_convert(data: Any) -> Any:
         return type(data)(*(default_convert(item) for item in data))
     if isinstance(data, Sequence) and not isinstance(data, str | bytes) and not _from_numpy(data):
         return [default_convert(item) for item in data]
-    return data
+    return own_tensor(data) if is_foreign_tensor(data) else data
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
@@ -82,7 +83,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
             raise RuntimeError("default_collate: the samples are sequences of different lengths")
         columns = [default_collate(column) for column in zip(*batch)]
         return type(first)(*columns) if hasattr(first, "_fields") else columns
+    if is_foreign_tensor(first):
+        return default_collate([own_tensor(item) for item in batch])
     raise TypeError(
-        f"default_collate: samples must be tensors, arrays, numbers, dicts or sequences, not {type(first).__name__}; "
+        f"default_collate: samples must be tensors, arrays, numbers, dicts or sequences, not {_core.describe(first)}; "
         "pass a collate_fn to the loader"
     )

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from ... import _core, _effects, _random
 from ..._core import Generator, Tensor
+from ..._foreign import own_tensor
 from ..._formats import explained, head_of
 
 _effects.pure_module()
@@ -44,13 +45,19 @@ class IterableDataset(Dataset[T_co]):
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """A dataset of tensors with the same first size. Sample i is a tuple of the tensors' elements at index i.
 
+    Arrays, and tensors of other libraries, become tensors that share their memory if possible.
+
     >>> lucid.utils.data.TensorDataset(lucid.tensor([1, 2]), lucid.tensor([3, 4]))[1]
     (tensor(2), tensor(4))
     """
 
     tensors: tuple[Tensor, ...]
 
-    def __init__(self, *tensors: Tensor) -> None:
+    def __init__(self, *tensors: Any) -> None:
+        tensors = tuple(own_tensor(tensor) for tensor in tensors)
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"TensorDataset: expected tensors or arrays, not {_core.describe(tensor)}")
         sizes = [tensor.shape[0] if tensor.ndim else None for tensor in tensors]
         if not tensors or None in sizes or len(set(sizes)) != 1:
             raise ValueError(f"TensorDataset: the tensors must have the same first size, got {sizes}")
