@@ -50,6 +50,12 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords
     } else if (PyTuple_GET_SIZE(arguments) > 0) {
       data = PyTuple_GET_ITEM(arguments, 0);
     }
+    // PyTorch's Tensor(5) is an uninitialized tensor of size 5, Tensor(2, 3) one of shape (2, 3).
+    if (type == tensor_type && data && number_or_none({"Tensor", "data"}, data))
+      throw TypeError(
+          "Tensor: argument 'data' must be a list, an array or a tensor, not {}; use lucid.tensor for a number, "
+          "lucid.empty or lucid.zeros for a shape",
+          describe(data));
     const std::optional<Device> place = to_device_or_none("Tensor", device);
     const std::optional<Dtype> wanted = to_optional_dtype({"Tensor", "dtype"}, dtype);
     TensorRef tensor = data ? tensor_from_data({"Tensor", "data"}, data, wanted)
@@ -76,6 +82,7 @@ void bind_tensor(nb::module_& module) {
   slots.push_back({0, nullptr});
   auto type = nb::class_<TensorHandle>(module, "Tensor", nb::type_slots(slots.data()), nb::pooled(256),
                                        nb::is_weak_referenceable(),
+                                       "Tensor(data=(), dtype=None, device=None, requires_grad=False)\n--\n\n"
                                        "An n-dimensional array of one dtype that records operations for gradients.");
   tensor_type = reinterpret_cast<PyTypeObject*>(type.ptr());
   declare_pure(module, type);

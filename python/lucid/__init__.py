@@ -81,6 +81,7 @@ from ._overloads import (
     numel,
     result_type,
     std,
+    tensordot,
     unique,
     var,
     var_mean,

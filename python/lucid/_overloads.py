@@ -17,7 +17,7 @@ _ops = _core.ops
 def expect_tensor(function: str, argument: str, value: Any) -> Tensor:
     """Returns `value`, or raises TypeError if it is not a tensor. For functions that read attributes of a tensor."""
     if not isinstance(value, Tensor):
-        raise TypeError(f"{function}: argument '{argument}' must be a tensor, not {type(value).__name__}")
+        raise TypeError(f"{function}: argument '{argument}' must be a tensor, not {_core.describe(value)}")
     return value
 
 
@@ -27,8 +27,20 @@ def _one_of(function: str, first: str, a: Any, second: str, b: Any) -> Any:
     return b if a is None else a
 
 
-def _extreme(function: str, x: Any, dim: Any, keepdim: bool, other: Any) -> Any:
-    if other is None and (isinstance(dim, Tensor) and dim.dim() > 0):
+def _check_out(function: str, out: Any) -> bool:
+    """Returns whether NumPy calls: np.max(x) calls x.max(axis=None, out=None), and expects an array.
+
+    An `out` that was not given is `...`.
+    """
+    if out is not ... and out is not None:
+        raise TypeError(f"{function}: 'out' is not supported; assign the result")
+    return out is None
+
+
+def _extreme(function: str, x: Any, dim: Any, keepdim: bool, other: Any, out: Any) -> Any:
+    if _check_out(function, out):
+        return _ops["amax" if function == "max" else "amin"](x, dim, keepdim)
+    if other is None and isinstance(dim, Tensor):
         dim, other = None, dim
     if other is not None:
         if dim is not None:
@@ -40,7 +52,14 @@ def _extreme(function: str, x: Any, dim: Any, keepdim: bool, other: Any) -> Any:
 
 
 def max(
-    x: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool | None = None
+    x: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    other: Any = None,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    out: Any = ...,
 ) -> Any:
     """Returns the maximum of all elements.
 
@@ -53,12 +72,19 @@ def max(
     tensor([1, 0])
     """
     return _extreme(
-        "max", x, _one_of("max", "dim", dim, "axis", axis), keepdim if keepdims is None else keepdims, other
+        "max", x, _one_of("max", "dim", dim, "axis", axis), keepdim if keepdims is None else keepdims, other, out
     )
 
 
 def min(
-    x: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool | None = None
+    x: Any,
+    dim: Any = None,
+    keepdim: bool = False,
+    *,
+    other: Any = None,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    out: Any = ...,
 ) -> Any:
     """Returns the minimum of all elements.
 
@@ -69,7 +95,7 @@ def min(
     tensor(1)
     """
     return _extreme(
-        "min", x, _one_of("min", "dim", dim, "axis", axis), keepdim if keepdims is None else keepdims, other
+        "min", x, _one_of("min", "dim", dim, "axis", axis), keepdim if keepdims is None else keepdims, other, out
     )
 
 
@@ -153,13 +179,20 @@ def _statistic(name: str, doc: str) -> Any:
         unbiased: bool | None = None,
         axis: Any = None,
         keepdims: bool | None = None,
+        dtype: Any = None,
+        out: Any = ...,
+        ddof: float | None = None,
     ) -> Any:
+        _check_out(name, out)
+        if dtype is not None:
+            x = _core.as_tensor(x).to(dtype)
         if isinstance(dim, bool):  # PyTorch's var(x, unbiased)
             dim, unbiased = None, dim
         if unbiased is not None:
             if not isinstance(unbiased, bool):
-                raise TypeError(f"{name}: argument 'unbiased' must be True or False, not {type(unbiased).__name__}")
+                raise TypeError(f"{name}: argument 'unbiased' must be True or False, not {_core.describe(unbiased)}")
             correction = _one_of(name, "correction", correction, "unbiased", float(unbiased))
+        correction = _one_of(name, "correction", correction, "ddof", ddof)
         return op(
             x,
             _one_of(name, "dim", dim, "axis", axis),
@@ -227,6 +260,29 @@ def index_put(x: Tensor, indices: Sequence[Tensor], values: Any, accumulate: boo
     With `accumulate`, the values are added to the elements instead.
     """
     return _ops["index_put"](x, values, indices, accumulate)
+
+
+def tensordot(x: Any, y: Any, dims: Any = 2, dims_y: Any = None, *, axes: Any = None) -> Tensor:
+    """Computes sums of products over several dimensions of two tensors of the same dtype.
+
+    Args:
+        dims: The number of dimensions, the last of x and the first of y. Or the dimensions of x, with those of y in
+            `dims_y`. Or a pair of both.
+
+    The result has the remaining dimensions of x, then those of y.
+
+    >>> lucid.tensordot(lucid.ones(2, 3, 4), lucid.ones(3, 4, 5)).shape
+    (2, 5)
+    >>> lucid.tensordot(lucid.ones(2, 3), lucid.ones(4, 2), dims=([0], [1])).shape
+    (3, 4)
+    """
+    if axes is not None:
+        dims = axes
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if dims_y is None and isinstance(dims, list | tuple) and len(dims) == 2:
+        dims, dims_y = dims
+    return _ops["tensordot"](x, y, dims, dims_y)
 
 
 def numel(x: Tensor) -> int:

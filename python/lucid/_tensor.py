@@ -17,10 +17,11 @@ def _repr(self: Tensor) -> str:
 
 
 def _format(self: Tensor, spec: str) -> str:
+    """Formats a tensor without dimensions as its number, and others, without a spec, as repr()."""
+    if self.dim() == 0 and (spec or type(self) is Tensor):
+        return format(self.item(), spec)
     if not spec:
         return repr(self)
-    if self.dim() == 0:
-        return format(self.item(), spec)
     raise TypeError(f"format: {spec!r} applies to numbers, but the tensor has shape {self.shape}; format its elements")
 
 
@@ -208,6 +209,7 @@ def install() -> None:
         "median",
         "unique",
         "std",
+        "tensordot",
         "var",
         "var_mean",
         "nonzero",

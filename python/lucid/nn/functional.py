@@ -45,13 +45,15 @@ def _check(name: str, p: float) -> None:
 
 
 def _activation(name: str) -> Any:
-    op, method = _ops[name], getattr(Tensor, name + "_")
-
-    def function(input: Tensor, *args: Any, inplace: bool = False, **kwargs: Any) -> Tensor:
-        result: Tensor = (method if inplace else op)(input, *args, **kwargs)
-        return result
-
-    function.__name__ = function.__qualname__ = name
+    """Returns the function of an op that also takes `inplace`, after the op's own parameters."""
+    op: Any = _ops[name]
+    _, *others = op.__text_signature__[1:-1].split(", ")
+    names = ["input", *(other.partition("=")[0] for other in others)]
+    head = f"def {name}({', '.join(['input', *others, 'inplace=False'])}):"
+    body = f"return (in_place if inplace else op)({', '.join(names)})"
+    scope = {"__name__": __name__, "op": op, "in_place": getattr(Tensor, name + "_")}
+    exec(compile(f"{head} {body}", __file__, "exec"), scope)
+    function: Any = scope[name]
     function.__doc__ = op.__doc__
     return function
 
