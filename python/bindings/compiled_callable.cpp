@@ -251,17 +251,19 @@ PyCFunction method(F function) noexcept {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-PyMethodDef methods[] = {{"connect", method(connect), METH_FASTCALL, nullptr},
-                         {"find", method(find), METH_FASTCALL, nullptr},
-                         {"time_steps", method(time_steps), METH_FASTCALL, nullptr},
-                         {"explain_call", method(explain_call), METH_FASTCALL, nullptr},
-                         {"eager_reason", method(eager_reason), METH_FASTCALL, nullptr},
-                         {"counters", cache_info, METH_NOARGS, nullptr},
-                         {"plans", plans, METH_NOARGS, nullptr},
-                         {"explain_plans", explain, METH_NOARGS, nullptr},
-                         {"invalidate", invalidate, METH_NOARGS, nullptr},
-                         {"__init_subclass__", init_subclass, METH_NOARGS | METH_CLASS, nullptr},
-                         {}};
+PyMethodDef methods[] = {
+    {"connect", method(connect), METH_FASTCALL,
+     "connect($self, target, recorder, name, max_plans, passes, waits, verify, /)\n--\n\n"},
+    {"find", method(find), METH_FASTCALL, "find($self, args, kwargs, /)\n--\n\n"},
+    {"time_steps", method(time_steps), METH_FASTCALL, "time_steps($self, args, kwargs, /)\n--\n\n"},
+    {"explain_call", method(explain_call), METH_FASTCALL, "explain_call($self, args, kwargs, /)\n--\n\n"},
+    {"eager_reason", method(eager_reason), METH_FASTCALL, "eager_reason($self, args, kwargs, /)\n--\n\n"},
+    {"counters", cache_info, METH_NOARGS, "counters($self)\n--\n\n"},
+    {"plans", plans, METH_NOARGS, "plans($self)\n--\n\n"},
+    {"explain_plans", explain, METH_NOARGS, "explain_plans($self)\n--\n\n"},
+    {"invalidate", invalidate, METH_NOARGS, "invalidate($self)\n--\n\n"},
+    {"__init_subclass__", init_subclass, METH_NOARGS | METH_CLASS, nullptr},
+    {}};
 PyGetSetDef properties[] = {{"pending", pending, nullptr, nullptr, nullptr},
                             {"known_keys", known_keys, nullptr, nullptr, nullptr},
                             {"hits", hits, nullptr, nullptr, nullptr},

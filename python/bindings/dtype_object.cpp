@@ -68,7 +68,7 @@ PyType_Slot dtype_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
                              {Py_tp_new, reinterpret_cast<void*>(dtype_new)},
                              {Py_tp_getset, dtype_properties},
                              {Py_tp_methods, dtype_methods},
-                             {Py_tp_doc, const_cast<char*>("The type of a tensor's elements.")},
+                             {Py_tp_doc, const_cast<char*>("dtype(dtype)\n--\n\nThe type of a tensor's elements.")},
                              {0, nullptr}};
 PyType_Spec dtype_spec = {"lucid.dtype", sizeof(DtypeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                           dtype_slots};
@@ -119,13 +119,14 @@ PyGetSetDef device_properties[] = {{"type", device_get_type, nullptr, "The kind 
                                    {"index", device_get_index, nullptr, "The index of the device, or None.", nullptr},
                                    {}};
 PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {}};
-PyType_Slot device_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(device_repr)},
-                              {Py_tp_str, reinterpret_cast<void*>(device_str)},
-                              {Py_tp_new, reinterpret_cast<void*>(device_new)},
-                              {Py_tp_getset, device_properties},
-                              {Py_tp_methods, device_methods},
-                              {Py_tp_doc, const_cast<char*>("The device that holds a tensor's memory.")},
-                              {0, nullptr}};
+PyType_Slot device_slots[] = {
+    {Py_tp_repr, reinterpret_cast<void*>(device_repr)},
+    {Py_tp_str, reinterpret_cast<void*>(device_str)},
+    {Py_tp_new, reinterpret_cast<void*>(device_new)},
+    {Py_tp_getset, device_properties},
+    {Py_tp_methods, device_methods},
+    {Py_tp_doc, const_cast<char*>("device(type, index=None)\n--\n\nThe device that holds a tensor's memory.")},
+    {0, nullptr}};
 PyType_Spec device_spec = {"lucid.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                            device_slots};
 

@@ -16,5 +16,7 @@ nb::dict to_dict(const MemoryStats& stats);
 /// Dtype defaults, threads, floating-point mode, memory.
 void bind_settings(nb::module_& module);
 void bind_gpu(nb::module_& module);
+/// Lets inspect.signature() read the signatures of bound functions. Called after they are bound.
+void bind_signatures(nb::module_& module);
 
 }  // namespace lucid::python

@@ -43,6 +43,7 @@ NB_MODULE(_core, module) {
   bind_capture(module);
   bind_jit(module);
   bind_program(module);
+  bind_signatures(module);
 }
 #undef PyInit__core
 

@@ -403,9 +403,10 @@ PyObject* init_subclass(PyObject* type, PyObject* arguments, PyObject* keywords)
 
 PyMethodDef* module_methods() {
   static PyMethodDef methods[] = {
-      {"forward", method(forward_method), METH_FASTCALL | METH_KEYWORDS,
-       "Computes the result of the module. Override it."},
-      {"extra_repr", method(extra_repr), METH_NOARGS, "The text between the parentheses of the module's repr."},
+      {"forward", forward_function(), METH_FASTCALL | METH_KEYWORDS,
+       "forward($self, *args, **kwargs)\n--\n\nComputes the result of the module. Override it."},
+      {"extra_repr", method(extra_repr), METH_NOARGS,
+       "extra_repr($self)\n--\n\nThe text between the parentheses of the module's repr."},
       {"_build", method(build), METH_FASTCALL | METH_KEYWORDS, nullptr},
       {"_reset", method(reset), METH_NOARGS, nullptr},
       {"_settings", method(settings), METH_NOARGS, nullptr},

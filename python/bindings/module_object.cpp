@@ -278,8 +278,18 @@ PyTypeObject* as_class(const char* function, nb::handle object, PyTypeObject* ba
   return type;
 }
 
-void register_layer(nb::handle type, const std::string& name) {
+/// Gives a class of layers a forward() of its own, which shows these parameters. It is the function of Module.
+void add_forward(PyTypeObject* type, const std::string& parameters) {
+  // Never freed: the descriptor refers to them.
+  const auto* text = new std::string("forward($self, " + parameters + ")\n--\n\nComputes the result of the module.");
+  auto* definition = new PyMethodDef{"forward", forward_function(), METH_FASTCALL | METH_KEYWORDS, text->c_str()};
+  const nb::object forward = checked(PyDescr_NewMethod(type, definition));
+  check_status(PyObject_SetAttr(reinterpret_cast<PyObject*>(type), module_names().forward, forward.ptr()));
+}
+
+void register_layer(nb::handle type, const std::string& name, const std::string& parameters) {
   PyTypeObject* python = as_class("register_layer", type, module_type);
+  if (!parameters.empty() && !overrides(python, module_names().forward)) add_forward(python, parameters);
   for (const auto* types : {&nn::layer_types(), &models::layer_types()}) {
     for (const nn::LayerType& layer : *types) {
       if (layer.name != name) continue;
@@ -340,7 +350,11 @@ void keep_object(nn::TensorSlot& slot, PyObject* object) {
 }
 
 bool overrides(PyTypeObject* type, PyObject* name) {
-  return _PyType_Lookup(type, name) != _PyType_Lookup(public_module_type, name);
+  PyObject* found = _PyType_Lookup(type, name);
+  if (found == _PyType_Lookup(public_module_type, name)) return false;
+  const bool is_forward = found && Py_IS_TYPE(found, &PyMethodDescr_Type) &&
+                          reinterpret_cast<PyMethodDescrObject*>(found)->d_method->ml_meth == forward_function();
+  return !is_forward;
 }
 
 void bind_modules(nb::module_& module) {
@@ -367,7 +381,7 @@ void bind_modules(nb::module_& module) {
   declare_pure(module, module.attr("Module"));
   install_bridge();
   bind_module_hooks(module);
-  module.def("register_layer", register_layer, "type"_a, "name"_a);
+  module.def("register_layer", register_layer, "type"_a, "name"_a, "parameters"_a);
   module.def(
       "register_wrapper", [](nb::handle type) { wrapper_type = as_class("register_wrapper", type, module_type); },
       "type"_a);

@@ -18,18 +18,25 @@ _permutation = _core.random_ops["random_permutation"]
 _multinomial = _core.random_ops["random_multinomial"]
 
 
-def _size_of(function: str, positional: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _size_of(function: str, positional: tuple[Any, ...], size: Any) -> Any:
     """Returns the size given as `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`."""
-    if "size" in options:
+    if size is not None:
         if positional:
             raise TypeError(f"{function}: got several values for argument 'size'")
-        return options.pop("size")
+        return size
     if len(positional) == 1 and not isinstance(positional[0], int):
         return positional[0]
     return positional
 
 
-def rand(*size: Any, **options: Any) -> Tensor:
+def rand(
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    generator: Generator | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Returns samples of the uniform distribution on [0, 1).
 
     Keyword arguments are dtype, device, requires_grad and generator.
@@ -37,10 +44,18 @@ def rand(*size: Any, **options: Any) -> Tensor:
     >>> lucid.rand(2, 3).shape
     (2, 3)
     """
-    return _uniform(_size_of("rand", size, options), **options)
+    size = _size_of("rand", shape, size)
+    return _uniform(size, dtype=dtype, generator=generator, device=device, requires_grad=requires_grad)
 
 
-def randn(*size: Any, **options: Any) -> Tensor:
+def randn(
+    *shape: Any,
+    size: Any = None,
+    dtype: Any = None,
+    generator: Generator | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Returns samples of the standard normal distribution: mean 0, variance 1.
 
     Keyword arguments are dtype, device, requires_grad and generator.
@@ -48,7 +63,8 @@ def randn(*size: Any, **options: Any) -> Tensor:
     >>> lucid.randn(2, 3).shape
     (2, 3)
     """
-    return _normal(_size_of("randn", size, options), **options)
+    size = _size_of("randn", shape, size)
+    return _normal(size, dtype=dtype, generator=generator, device=device, requires_grad=requires_grad)
 
 
 def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Tensor:

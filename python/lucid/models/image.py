@@ -137,6 +137,15 @@ class VisionTransformer(Module):
         )
 
 
-def vit(**sizes: int) -> VisionTransformer:
+def vit(
+    image_size: int = 224,
+    patch_size: int = 16,
+    dim: int = 768,
+    heads: int = 12,
+    layers: int = 12,
+    hidden: int = 3072,
+    num_classes: int = 1000,
+    dropout: float = 0.0,
+) -> VisionTransformer:
     """Returns a VisionTransformer, by default ViT-Base with patches of 16 x 16 pixels."""
-    return VisionTransformer(**sizes)
+    return VisionTransformer(image_size, patch_size, dim, heads, layers, hidden, num_classes, dropout)

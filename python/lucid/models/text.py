@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import _effects
 from ..nn.module import Module, layer
 
@@ -75,9 +73,11 @@ class GPTDecoder(Module):
         self.model = model
 
 
-def gpt(**sizes: Any) -> GPT:
+def gpt(
+    vocab_size: int = 65, context: int = 128, dim: int = 128, heads: int = 4, layers: int = 4, dropout: float = 0.0
+) -> GPT:
     """Returns a GPT, by default with 0.8 million parameters, which train on a laptop."""
-    return GPT(**sizes)
+    return GPT(vocab_size, context, dim, heads, layers, dropout)
 
 
 def gpt2_small() -> GPT:
@@ -96,6 +96,8 @@ class Bert(Module):
     >>> tokens.shape, text.shape
     ((1, 3, 16), (1, 16))
     """
+
+    _inputs = "input_ids, attention_mask=None, token_type_ids=None"
 
     def __init__(
         self,
@@ -125,6 +127,17 @@ class Bert(Module):
         )
 
 
-def bert(**sizes: Any) -> Bert:
+def bert(
+    vocab_size: int = 30522,
+    context: int = 512,
+    dim: int = 384,
+    heads: int = 12,
+    layers: int = 6,
+    hidden: int = 1536,
+    types: int = 2,
+    dropout: float = 0.1,
+    eps: float = 1e-12,
+    pooler: bool = True,
+) -> Bert:
     """Returns a Bert, by default of the size of MiniLM-L6."""
-    return Bert(**sizes)
+    return Bert(vocab_size, context, dim, heads, layers, hidden, types, dropout, eps, pooler)

@@ -138,6 +138,8 @@ class ModuleList(_IndexedModules):
     )
     """
 
+    _inputs = ""
+
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
@@ -163,6 +165,8 @@ class ModuleDict(Module):
     >>> choices["tanh"](lucid.zeros(1))
     tensor([0.])
     """
+
+    _inputs = ""
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
@@ -233,6 +237,8 @@ class ParameterList(Module):
     ['0', '1']
     """
 
+    _inputs = ""
+
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
         if values is not None:
@@ -281,6 +287,8 @@ class ParameterDict(Module):
     >>> weights["left"].requires_grad
     True
     """
+
+    _inputs = ""
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

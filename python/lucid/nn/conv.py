@@ -67,6 +67,8 @@ class _PlainConv(_Conv):
 class _ConvTranspose(_Conv):
     """The base class of transposed convolutions over any number of dimensions."""
 
+    _inputs = "input, output_size=None"
+
     output_padding: tuple[int, ...]
 
     def __init__(

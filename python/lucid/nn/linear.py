@@ -69,6 +69,8 @@ class Bilinear(Module):
     (5, 4)
     """
 
+    _inputs = "input1, input2"
+
     in1_features: int
     in2_features: int
     out_features: int

@@ -12,6 +12,8 @@ _effects.pure_module()
 class _Loss(Module):
     """The base class of losses."""
 
+    _inputs = "input, target"
+
     reduction: str
 
 
@@ -126,6 +128,8 @@ class GaussianNLLLoss(_Loss):
     >>> lucid.nn.GaussianNLLLoss()(lucid.zeros(2), lucid.ones(2), lucid.ones(2))
     tensor(0.5000)
     """
+
+    _inputs = "input, target, var"
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         self._build(None, full=full, eps=eps, reduction=reduction)
@@ -270,6 +274,8 @@ class MarginRankingLoss(_Loss):
     tensor(1.)
     """
 
+    _inputs = "input1, input2, target"
+
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         self._build(None, margin=margin, reduction=reduction)
 
@@ -281,6 +287,8 @@ class CosineEmbeddingLoss(_Loss):
     >>> lucid.nn.CosineEmbeddingLoss()(lucid.ones(1, 2), lucid.ones(1, 2), lucid.tensor([-1]))
     tensor(1.)
     """
+
+    _inputs = "input1, input2, target"
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         self._build(None, margin=margin, reduction=reduction)
@@ -296,6 +304,8 @@ class TripletMarginLoss(_Loss):
     >>> lucid.nn.TripletMarginLoss()(lucid.zeros(1, 2), lucid.zeros(1, 2), lucid.zeros(1, 2))
     tensor(1.)
     """
+
+    _inputs = "anchor, positive, negative"
 
     def __init__(
         self, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False, reduction: str = "mean"
@@ -318,6 +328,8 @@ class CTCLoss(_Loss):
     tensor(1.0986)
     """
 
+    _inputs = "log_probs, targets, input_lengths, target_lengths"
+
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
         self._build(None, blank=blank, reduction=reduction, zero_infinity=zero_infinity)
 
@@ -330,6 +342,8 @@ class CosineSimilarity(Module):
     tensor([1.0000])
     """
 
+    _inputs = "x1, x2"
+
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         self._build(None, dim=dim, eps=eps)
 
@@ -341,6 +355,8 @@ class PairwiseDistance(Module):
     >>> lucid.nn.PairwiseDistance(eps=0.0)(lucid.ones(1, 4), lucid.zeros(1, 4))
     tensor([2.])
     """
+
+    _inputs = "x1, x2"
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         self._build(None, p=p, eps=eps, keepdim=keepdim)

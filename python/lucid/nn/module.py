@@ -54,6 +54,9 @@ class Module(Hooked):
     its `_version`. Values written directly into `__dict__` do not.
     """
 
+    # The parameters of forward(), for a layer whose forward() is written in C++.
+    _inputs = "input"
+
     def __init__(self) -> None:
         super().__init__()
 
@@ -433,5 +436,5 @@ _core.register_nn(Module, Parameter, Buffer)
 
 def layer(cls: _T) -> _T:
     """Registers a class whose instances are implemented by the C++ module of the same name."""
-    _core.register_layer(cls, cls.__name__)
+    _core.register_layer(cls, cls.__name__, cls._inputs)
     return cls

@@ -307,6 +307,8 @@ class MaxUnpool1d(Module):
     (1, 2, 8)
     """
 
+    _inputs = "input, indices, output_size=None"
+
     def __init__(self, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0) -> None:
         self._build(None, kernel_size=kernel_size, stride=kernel_size if stride is None else stride, padding=padding)
 
@@ -322,6 +324,8 @@ class MaxUnpool2d(Module):
     (1, 2, 8, 8)
     """
 
+    _inputs = "input, indices, output_size=None"
+
     def __init__(self, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0) -> None:
         self._build(None, kernel_size=kernel_size, stride=kernel_size if stride is None else stride, padding=padding)
 
@@ -336,6 +340,8 @@ class MaxUnpool3d(Module):
     >>> lucid.nn.MaxUnpool3d(2)(values, indices).shape
     (1, 2, 8, 8, 8)
     """
+
+    _inputs = "input, indices, output_size=None"
 
     def __init__(self, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0) -> None:
         self._build(None, kernel_size=kernel_size, stride=kernel_size if stride is None else stride, padding=padding)

@@ -188,6 +188,8 @@ class GRU(_Recurrent):
 class _Cell(Module):
     """The base class of layers that compute one time step."""
 
+    _inputs = "input, hx=None"
+
     input_size: int
     hidden_size: int
     bias: bool

@@ -96,6 +96,8 @@ class EmbeddingBag(Module):
     (2, 3)
     """
 
+    _inputs = "input, offsets=None, per_sample_weights=None"
+
     num_embeddings: int
     embedding_dim: int
     padding_idx: int | None

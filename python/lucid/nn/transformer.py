@@ -40,6 +40,11 @@ class MultiheadAttention(Module):
     ((5, 2, 8), (2, 5, 5))
     """
 
+    _inputs = (
+        "query, key, value, key_padding_mask=None, "
+        "need_weights=True, attn_mask=None, average_attn_weights=True, is_causal=False"
+    )
+
     embed_dim: int
     num_heads: int
     dropout: float
@@ -135,6 +140,8 @@ class TransformerEncoderLayer(_TransformerLayer):
     (5, 2, 8)
     """
 
+    _inputs = "src, src_mask=None, src_key_padding_mask=None, is_causal=False"
+
 
 @layer
 class TransformerDecoderLayer(_TransformerLayer):
@@ -146,6 +153,11 @@ class TransformerDecoderLayer(_TransformerLayer):
     >>> layer(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
     (5, 2, 8)
     """
+
+    _inputs = (
+        "tgt, memory, tgt_mask=None, memory_mask=None, "
+        "tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=False, memory_is_causal=False"
+    )
 
 
 class _Stack(Module):
@@ -170,6 +182,8 @@ class TransformerEncoder(_Stack):
     (5, 2, 8)
     """
 
+    _inputs = "src, mask=None, src_key_padding_mask=None, is_causal=None"
+
     def __init__(
         self,
         encoder_layer: Module,
@@ -190,6 +204,11 @@ class TransformerDecoder(_Stack):
     (5, 2, 8)
     """
 
+    _inputs = (
+        "tgt, memory, tgt_mask=None, memory_mask=None, "
+        "tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False"
+    )
+
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         self._stack(decoder_layer, num_layers, norm)
 
@@ -202,6 +221,12 @@ class Transformer(Module):
     >>> model(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
     (3, 2, 8)
     """
+
+    _inputs = (
+        "src, tgt, src_mask=None, tgt_mask=None, memory_mask=None, src_key_padding_mask=None, "
+        "tgt_key_padding_mask=None, memory_key_padding_mask=None, src_is_causal=None, tgt_is_causal=None, "
+        "memory_is_causal=False"
+    )
 
     d_model: int
     nhead: int
