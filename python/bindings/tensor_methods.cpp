@@ -1,6 +1,7 @@
 #include "bindings/tensor_methods.h"
 
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "bindings/convert.h"
@@ -172,10 +173,31 @@ PyObject* view_method(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
 
 // Writing.
 
-PyObject* fill_method(PyObject* self, PyObject* value) {
+/// The argument of a method that takes one, by position or by name. PyTorch's `non_blocking` has no effect.
+PyObject* only_argument(const ArgumentContext& context, PyObject* const* arguments, Py_ssize_t count,
+                        PyObject* keyword_names) {
+  PyObject* found = count > 0 ? arguments[0] : nullptr;
+  const Py_ssize_t keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+  for (Py_ssize_t k = 0; k < keywords; ++k) {
+    const std::string_view name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(keyword_names, k));
+    if (name == "non_blocking") continue;
+    if (name != context.argument)
+      throw TypeError("{}: got an unexpected keyword argument '{}'", context.function, name);
+    if (std::exchange(found, arguments[count + k]))
+      throw TypeError("{}: got several values for argument '{}'", context.function, name);
+  }
+  if (!found) throw TypeError("{}: missing argument '{}'", context.function, context.argument);
+  const Py_ssize_t most = std::string_view(context.function) == "copy_" ? 2 : 1;
+  if (count > most)
+    throw TypeError("{}: takes {} argument{}, {} were given", context.function, most, most == 1 ? "" : "s", count);
+  return found;
+}
+
+PyObject* fill_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   return guarded([&] {
+    const ArgumentContext context{"fill_", "value"};
     Held held;
-    fill_(tensor_in(self), expect_operand({"fill_", "value"}, value, held));
+    fill_(tensor_in(self), expect_operand(context, only_argument(context, arguments, count, keyword_names), held));
     return Py_NewRef(self);
   });
 }
@@ -187,10 +209,11 @@ PyObject* zero_method(PyObject* self, PyObject*) {
   });
 }
 
-PyObject* copy_method(PyObject* self, PyObject* source) {
+PyObject* copy_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   return guarded([&] {
+    const ArgumentContext context{"copy_", "source"};
     Held held;
-    copy_(tensor_in(self), expect_operand({"copy_", "source"}, source, held));
+    copy_(tensor_in(self), expect_operand(context, only_argument(context, arguments, count, keyword_names), held));
     return Py_NewRef(self);
   });
 }
@@ -346,10 +369,10 @@ PyMethodDef* tensor_methods() {
       {"gpu", method(gpu), METH_FASTCALL,
        "gpu($self, device='gpu', /)\n--\n\nThe tensor on a gpu: itself if it is there, otherwise a copy."},
       {"view", method(view_method), METH_FASTCALL, "view($self, *shape)\n--\n\nThe same memory with another shape."},
-      {"fill_", method(fill_method), METH_O, "fill_($self, value, /)\n--\n\nSets every element to a number."},
+      {"fill_", method(fill_method), kKeywords, "fill_($self, value)\n--\n\nSets every element to a number."},
       {"zero_", method(zero_method), METH_NOARGS, "zero_($self)\n--\n\nSets every element to 0."},
-      {"copy_", method(copy_method), METH_O,
-       "copy_($self, source, /)\n--\n\nCopies another tensor's elements, broadcast and converted."},
+      {"copy_", method(copy_method), kKeywords,
+       "copy_($self, source, non_blocking=False)\n--\n\nCopies another tensor's elements, broadcast and converted."},
       {"detach", method(detach_method), METH_NOARGS,
        "detach($self)\n--\n\nA tensor that shares the memory but not the gradient graph."},
       {"detach_", method(detach_in_place), METH_NOARGS,

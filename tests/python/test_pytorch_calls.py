@@ -55,6 +55,14 @@ def test_swapped_arguments_of_functions_that_clip():
             clip([np.ones(2)], 1.0)
 
 
+def test_other_arguments_that_are_swapped_or_lists():
+    optimizer = lucid.optim.SGD([nn.Parameter(lucid.ones(2))], lr=0.1)
+    with pytest.raises(TypeError, match="StepLR: optimizer must be an Optimizer, not an int"):
+        lucid.optim.lr_scheduler.StepLR(30, optimizer)
+    with pytest.raises(TypeError, match=r"the modules are arguments, not a list; write Sequential\(\*modules\)"):
+        nn.Sequential([nn.ReLU()])
+
+
 def test_clipping_reads_no_values():
     """Not even for a message that is not needed."""
 
@@ -220,6 +228,22 @@ def test_other_functions_of_numpy(call):
         warnings.simplefilter("error")
         found = call(lucid.tensor(X))
     np.testing.assert_allclose(np.asarray(found), call(np.array(X, np.float32)), rtol=1e-5)
+
+
+def test_copy_and_fill_take_keywords():
+    x, y = lucid.zeros(2, 2), lucid.tensor(X)
+    assert x.copy_(y, non_blocking=True) is x
+    assert lucid.equal(x.copy_(y, True), y)
+    assert lucid.equal(lucid.zeros(2, 2).copy_(source=y), y)
+    assert x.fill_(value=3).tolist() == [[3.0, 3.0], [3.0, 3.0]]
+    for call in (
+        lambda: x.copy_(),
+        lambda: x.copy_(y, source=y),
+        lambda: x.copy_(y, other=1),
+        lambda: x.fill_(1, 2, 3),
+    ):
+        with pytest.raises(TypeError, match=r"(copy|fill)_: "):
+            call()
 
 
 # Making tensors.

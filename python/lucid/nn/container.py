@@ -100,6 +100,8 @@ class Sequential(_IndexedModules):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
+        if len(args) == 1 and isinstance(args[0], list | tuple):
+            raise TypeError("Sequential: the modules are arguments, not a list; write Sequential(*modules)")
         if len(args) == 1 and isinstance(args[0], Mapping):
             for name, module in args[0].items():
                 self.add_module(name, module)

@@ -111,7 +111,7 @@ class LRScheduler:
 
     def _start(self, optimizer: Optimizer, make: Callable[..., _core.Schedule], *arguments: Any) -> None:
         if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(self).__name__}: optimizer must be an Optimizer, not a {type(optimizer).__name__}")
+            raise TypeError(f"{type(self).__name__}: optimizer must be an Optimizer, not {_core.describe(optimizer)}")
         self.optimizer = optimizer
         self._made_by = make, arguments
         self._schedule = make(self, *arguments)
@@ -371,7 +371,7 @@ class LambdaLR(LRScheduler):
         functions: list[Any] = list(lr_lambda) if isinstance(lr_lambda, list | tuple) else [lr_lambda]
         for function in functions:
             if not callable(function):
-                raise TypeError(f"{type(self).__name__}: lr_lambda must be a function, not a {type(function).__name__}")
+                raise TypeError(f"{type(self).__name__}: lr_lambda must be a function, not {_core.describe(function)}")
         self._make(optimizer, {"last_epoch": last_epoch}, functions)
 
 
