@@ -67,7 +67,7 @@ DYNAMIC = {
     "resnet_18": ("input", {0: "batch"}, lambda n: [lucid.randn(n, 3, 32, 32)]),
     "mobilenet_v2": ("input", {0: "batch"}, lambda n: [lucid.randn(n, 3, 32, 32)]),
     "gpt": ("input", {0: "batch", 1: "time"}, lambda n: [tokens(n, n + 3)]),
-    "bert": ("input", {0: "batch", 1: "time"}, lambda n: [tokens(n, n + 3)]),
+    "bert": ("input_ids", {0: "batch", 1: "time"}, lambda n: [tokens(n, n + 3)]),
 }
 
 
