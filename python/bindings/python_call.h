@@ -49,7 +49,11 @@ class PythonCall {
   std::optional<PyObject*> verify(const jit::TablePlan& plan, const jit::Program::Handles& handles,
                                   jit::Program::Branch& branch) const;
   void missed(jit::PlanTable& table, bool records) const;
-  bool is_stale(const jit::TablePlan& plan) const { return !as_python(plan).guard_set().holds_state(); }
+  bool is_stale(const jit::TablePlan& plan, bool was_asked) const {
+    const GuardSet& guards = as_python(plan).guard_set();
+    if (!was_asked) guards.check({values_, count_, names_});
+    return guards.is_stale();
+  }
   PyObject* record(jit::PlanTable::Recording& recording) const;
   /// Why a plan with the structure of this key does not match the call.
   std::string difference(const jit::TablePlan& plan) const;

@@ -13,7 +13,7 @@ namespace lucid::python {
 namespace {
 
 /// Functions that recordings do not use, and that tools replace.
-constexpr std::string_view kUnused[] = {"breakpoint", "copyright", "credits", "exit", "help",
+constexpr std::string_view kUnused[] = {"breakpoint", "copyright", "credits", "exit",  "help",
                                         "input",      "license",   "open",    "print", "quit"};
 
 /// Names and objects. Never destroyed: the interpreter may be gone by then.

@@ -24,8 +24,9 @@ bool GuardSet::hold(const CallArguments& arguments, Inputs& inputs) const {
   if (cleared_) return false;
   const IdentityScope scope(compares_identity_);
   // Arguments come first: they are few, and differ most often.
+  is_stale_ = false;
   if (!arguments_.empty() && !arguments_.hold(arguments, known_, inputs)) return false;
-  return std::apply(
+  const bool holds = std::apply(
       [](const auto&... kinds) {
         // Most kinds are empty.
         return ((kinds.empty() ||
@@ -33,6 +34,8 @@ bool GuardSet::hold(const CallArguments& arguments, Inputs& inputs) const {
                 ...);
       },
       guards_);
+  is_stale_ = !holds;
+  return holds;
 }
 
 std::optional<Difference> GuardSet::difference() const {

@@ -58,6 +58,8 @@ class GuardSet {
   size_t size() const;
   /// Whether all guards but those of arguments hold.
   bool holds_state() const;
+  /// Whether the guards of arguments held at the last check, and others did not.
+  bool is_stale() const { return is_stale_; }
   /// Whether the guards can never hold again: an object that they refer to weakly is gone, or a version has passed.
   bool is_obsolete() const;
   void visit_references(ReferenceVisitor& visitor) const;
@@ -105,6 +107,7 @@ class GuardSet {
   std::vector<PyObject*> remembered_;
   bool cleared_ = false;
   bool compares_identity_ = false;
+  mutable bool is_stale_ = false;
 };
 
 /// The guards in a Python object of the class GuardSet. Throws TypeError for any other.

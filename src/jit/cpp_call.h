@@ -16,7 +16,7 @@ class CppCall {
   bool holds(const TablePlan& plan, Program::Handles& handles) const;
   std::string difference(const TablePlan& plan) const;
   void missed(PlanTable& table, bool records) const;
-  bool is_stale(const TablePlan&) const { return false; }
+  bool is_stale(const TablePlan&, bool) const { return false; }
   Result run() const { return function_(nullptr); }
   std::optional<Result> replay(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const;
   std::optional<Result> verify(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const;

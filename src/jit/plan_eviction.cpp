@@ -1,7 +1,6 @@
 // Which plans a table keeps.
 
 #include <algorithm>
-#include <ranges>
 
 #include "jit/plan_table.h"
 
@@ -100,11 +99,16 @@ bool PlanTable::should_review(Variant& known) {
   return true;
 }
 
-Ref<TablePlan> PlanTable::newest_pending(const CallKey& key) const {
+std::pair<Ref<TablePlan>, bool> PlanTable::newest_unless_stale(const CallKey& key) const {
   const std::lock_guard lock(mutex());
-  for (const Ref<TablePlan>& plan : std::views::reverse(pending_))
-    if (plan->structure == key.structure() && plan->pattern.matches(key.numbers())) return plan;
-  return nullptr;
+  Ref<TablePlan> found;
+  for (const Ref<TablePlan>& plan : pending_)
+    if (plan->structure == key.structure() && plan->pattern.matches(key.numbers())) found = plan;
+  const bool is_pending = static_cast<bool>(found);
+  if (!found) found = newest_now(key);
+  // Branches depend on values of tensors first.
+  if (found && (found->was_stale_ || found->is_branch())) found = nullptr;
+  return {std::move(found), is_pending};
 }
 
 }  // namespace lucid::jit

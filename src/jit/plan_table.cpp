@@ -133,9 +133,8 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       }
       ++counters_.misses;
       if (known && known->raised >= kMaxRaising) return Next::kRunUntilItReturns;
-      if (pends) return Next::kAwaitAndRun;
-      // Calls with many keys would outrun the compile thread.
-      if (!waits_ && pending_.size() >= max_plans_) return Next::kTimeAndRun;
+      // Its plan is being compiled; or calls with many keys would outrun the compile thread.
+      if (!waits_ && (pends || pending_.size() >= max_plans_)) return Next::kTimeAndRun;
       // If another thread is recording, this call runs eagerly; the plan will serve the next call.
       if (!recording_.try_acquire()) return Next::kRun;
       const bool is_full = plans_.size() >= max_plans_ && filled_now() >= max_plans_;
@@ -143,7 +142,7 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       recording_.release();
       // Once after each recording: to find what differs takes as long as several short calls.
       if (budget_.skipped() == 1) return Next::kNoteSamplingAndRun;
-      return waits_ ? Next::kRun : Next::kTimeAndRun;
+      return waits_ ? Next::kSkipAndRun : Next::kTimeAndRun;
     }
   }
   finish_while([&] { return is_pending(key); });
@@ -428,6 +427,10 @@ std::string PlanTable::reason(const CallKey& key) const {
 
 Ref<TablePlan> PlanTable::newest(const CallKey& key) const {
   const std::lock_guard lock(mutex());
+  return newest_now(key);
+}
+
+Ref<TablePlan> PlanTable::newest_now(const CallKey& key) const {
   Ref<TablePlan> found;
   visit_matching(key, [&](const Variant& known) {
     if (!known.plans.empty()) found = known.plans.front();

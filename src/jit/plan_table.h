@@ -49,7 +49,9 @@ struct PlanCounters {
 ///   void missed(PlanTable&, bool records) const
 ///                                          no plan matches, and the function is about to be recorded, or to run
 ///                                          after a review of the plans
-///   bool is_stale(const TablePlan&) const  whether the state that a plan with this key depends on has changed
+///   bool is_stale(const TablePlan&, bool was_asked) const
+///                                          whether a plan with this key serves the arguments, but depends on state
+///                                          that has changed; `was_asked` if holds() was called for it
 ///   Result run() const                     runs the function eagerly
 ///   std::optional<Result> replay(const TablePlan&, const Program::Handles&, Program::Branch&) const
 ///                                          runs the plan and rebuilds the result; empty if Program::run() failed
@@ -161,8 +163,8 @@ class PlanTable {
   enum class Next : uint8_t {
     kFindAgain,
     kRun,
+    kSkipAndRun,
     kTimeAndRun,
-    kAwaitAndRun,
     kReviewAndRun,
     kNoteSamplingAndRun,
     kRunUntilItReturns,
@@ -198,6 +200,7 @@ class PlanTable {
   void has_returned(const CallKey& key);
 
   // The caller holds the lock.
+  Ref<TablePlan> newest_now(const CallKey& key) const;
   Variant* find_variant(std::string_view structure, const NumberPattern& pattern) const;
   Variant* find_variant(const CallKey& key) const {
     return find_variant(key.structure(), NumberPattern(key.numbers()));
@@ -229,11 +232,13 @@ class PlanTable {
   void add_first(const Ref<TablePlan>& first);
   /// Adds the plans that are compiled, in the order of recording, without waiting for others.
   void add_compiled();
-  /// The plan with this key is being compiled. Reviews the plans once if its state has changed, so that it does not
-  /// keep what is gone alive until then.
+  /// The call will not be recorded. Reviews the plans, once for each plan, if the state that the newest one depends on
+  /// has changed: it must not keep alive what the program has replaced.
   template <typename Front>
-  void review_pending(const Front& front);
-  Ref<TablePlan> newest_pending(const CallKey& key) const;
+  void review_stale(const Front& front);
+  /// The newest plan with a key that is being compiled, and true, or else newest() and false. Null if the state that it
+  /// depends on was stale before.
+  std::pair<Ref<TablePlan>, bool> newest_unless_stale(const CallKey& key) const;
   /// Notes that calls are being sampled, and what differs between them.
   template <typename Front>
   void note_sampling(const Front& front);
@@ -335,11 +340,13 @@ typename Front::Result PlanTable::call(const Front& front) {
       }
       case Next::kNoteSamplingAndRun:
         note_sampling(front);
+        review_stale(front);
         return front.run();
-      case Next::kAwaitAndRun:
-        review_pending(front);
-        [[fallthrough]];
+      case Next::kSkipAndRun:
+        review_stale(front);
+        return front.run();
       case Next::kTimeAndRun: {
+        review_stale(front);
         const auto start = std::chrono::steady_clock::now();
         auto result = front.run();
         ran_eagerly(std::chrono::steady_clock::now() - start);
@@ -391,10 +398,10 @@ TablePlan* PlanTable::first_that_fits(const Front& front, const Candidates& cand
 }
 
 template <typename Front>
-void PlanTable::review_pending(const Front& front) {
+void PlanTable::review_stale(const Front& front) {
   {
-    const Ref<TablePlan> plan = newest_pending(front.key());
-    if (!plan || plan->was_stale_ || !front.is_stale(*plan)) return;
+    const auto [plan, is_pending] = newest_unless_stale(front.key());
+    if (!plan || !front.is_stale(*plan, !is_pending)) return;
     plan->was_stale_ = true;
   }
   front.missed(*this, false);

@@ -40,7 +40,7 @@ class FakeCall {
   }
   std::string difference(const TablePlan&) const { return "the guarded number varies"; }
   void missed(PlanTable&, bool records) const { world_.missed(records); }
-  bool is_stale(const TablePlan& plan) const { return static_cast<const FakePlan&>(plan).added != world_.added; }
+  bool is_stale(const TablePlan& plan, bool) const { return static_cast<const FakePlan&>(plan).added != world_.added; }
   double run() const { return compute().item<double>(); }
   std::optional<double> verify(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
     ++world_.verified;
@@ -284,19 +284,20 @@ TEST_F(ReplacedStateTest, StateReplacedAtEveryCallIsSeldomRecorded) {
     EXPECT_EQ(call(2), 2 + i);
   }
   EXPECT_LT(table->counters().compiles, 20);
-  EXPECT_LE(table->plans().size(), 1u);
+  EXPECT_TRUE(table->plans().empty());
 }
 
-TEST_F(PlanTableTest, CallsThatAreSampledReviewPlansOnlyWhenTheyAreRecorded) {
+TEST_F(PlanTableTest, CallsThatAreSampledReviewAPlanOnceItIsStale) {
   int recorded = 0, reviews = 0;
   world.missed = [&](bool records) { ++(records ? recorded : reviews); };
   for (int i = 0; i < 3000; ++i) {
     world.added = i;
     call(2);
   }
-  EXPECT_EQ(reviews, 0);
   EXPECT_EQ(table->counters().compiles, recorded);
-  EXPECT_LT(recorded, 25);
+  EXPECT_LT(recorded, 30);
+  EXPECT_LE(reviews, recorded);
+  EXPECT_GT(reviews, 0);
 }
 
 TEST_F(PlanTableTest, PlansOfAKeyThatIsNotRecordedAreReviewedEverMoreRarely) {
