@@ -230,3 +230,25 @@ def test_nothing_is_left_of_a_recording():
     function.invalidate_cache()
     references = sys.getrefcount(holder.table)
     assert references == 2
+
+
+class Scaled(nn.Module):
+    def __init__(self, box):
+        super().__init__()
+        self.box = box
+
+    def forward(self, x):
+        return x * self.box.scale
+
+
+@pytest.mark.parametrize("kind", ["function", "module"])
+def test_what_is_compiled_frees_what_it_holds_when_it_is_dropped(kind):
+    box = Box(scale=2.0)
+    alive = weakref.ref(box)
+    compiled = lucid.compile(lambda x, box=box: x * box.scale) if kind == "function" else Scaled(box).compile()
+    for _ in range(3):
+        compiled(X)
+    assert compiled.cache_info().hits == 2
+    # No cycle leads to it, so that nothing has to be collected.
+    del compiled, box
+    assert alive() is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
+import weakref
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -123,7 +124,8 @@ class Compiled:
         max_cache_entries = min(max_cache_entries, sys.maxsize)
         if max_cache_entries < 1:
             raise ValueError(f"lucid.compile(): max_cache_entries must be at least 1, got {max_cache_entries}")
-        self.table = table
+        # The table refers to this object. In a cycle, what a function holds would live on when the function is dropped.
+        self._table = weakref.ref(table)
         self.target = target
         self.name = name
         self.max_cache_entries = max_cache_entries
@@ -141,6 +143,13 @@ class Compiled:
         self.capture = Capture(target)
         self.numbers = Numbers()
         table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait, verify)
+
+    @property
+    def table(self) -> _core.CompiledCallable:
+        table = self._table()
+        if table is None:
+            raise ReferenceError("the compiled function is gone")
+        return table
 
     @property
     def options(self) -> tuple[Any, ...]:

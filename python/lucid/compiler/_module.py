@@ -26,6 +26,7 @@ class JITModule(Module):
     Calls run compiled, including calls from the module's own methods."""
 
     _compiled: Compiled
+    _table: _core.CompiledCallable
     _wrapped: Module
 
     def __new__(cls, module: Module, *options: Any, **named: Any) -> JITModule:
@@ -41,20 +42,20 @@ class JITModule(Module):
         verify: int | None = None,
     ) -> None:
         super().__init__()
-        compiled = Compiled(
-            _core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes, wait, dynamic, verify
-        )
+        table = _core.CompiledCallable()
+        compiled = Compiled(table, module, type(module).__name__, max_cache_entries, passes, wait, dynamic, verify)
         # Stored directly in the dict: the wrapped module is not a submodule of this one.
         own = object.__getattribute__(self, "__dict__")
         own["_wrapped"] = module
         own["_compiled"] = compiled
+        own["_table"] = table
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        return self._compiled.table(*args, **kwargs)
+        return self._table(*args, **kwargs)
 
     def __getattribute__(self, name: str) -> Any:
         get = object.__getattribute__
-        if name in ("_compiled", "_wrapped") or (name.startswith("__") and name in _SPECIAL):
+        if name in ("_compiled", "_table", "_wrapped") or (name.startswith("__") and name in _SPECIAL):
             return get(self, name)
         wrapped: Module | None = get(self, "__dict__").get("_wrapped")
         if wrapped is None:
