@@ -81,6 +81,9 @@ VARYING_SIZES = {
     "shape_slice_half",
 }
 
+# Programs of which some calls run eagerly, and why.
+PARTLY = {"builtin_replaced": "runs eagerly: builtins.abs is not Python's"}
+
 # Programs that run eagerly, and why.
 EAGER = {
     "annotations_read": "reads __annotations__, which may change unseen",
@@ -138,7 +141,6 @@ COMPILED = [
     "bases_changed",
     "bound_builtin_method_held",
     "buffer_registered_again",
-    "builtin_replaced",
     "builtin_shadowed_later",
     "bytearray_",
     "bytes_and_bytearray",
