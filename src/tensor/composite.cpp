@@ -8,6 +8,7 @@
 #include "ir/decompose.h"
 #include "ir/graph.h"
 #include "tensor/eager.h"
+#include "tensor/refused_values.h"
 
 namespace lucid {
 namespace {
@@ -85,12 +86,16 @@ Values EagerEmitter::decompose(const Call& call) {
   try {
     return decomposed(*this, call);
   } catch (const Error& error) {
-    // An error raised by a part is reported in the name of the op that was called.
+    // An error raised by a part is reported in the name of the op that was called, and about its operands.
+    const bool refused = dynamic_cast<const RefusedValues*>(&error);
+    if (refused) throw_if_out_of_bounds(call);
     const std::string_view message = error.what();
     const size_t colon = std::min(message.find(": "), message.size());
     const Op* part = op_table().find(message.substr(0, colon));
     if (!part || part == &call.op() || error.error_class() == ErrorClass::kInternal) throw;
-    throw_error(error.error_class(), call.name() + std::string(message.substr(colon)));
+    const std::string renamed = call.name() + std::string(message.substr(colon));
+    if (refused) throw_refused(error.error_class(), renamed);
+    throw_error(error.error_class(), renamed);
   }
 }
 

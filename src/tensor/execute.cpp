@@ -4,12 +4,12 @@
 
 #include "base/ref_list.h"
 #include "base/size_trace.h"
-#include "base/throw_error.h"
 #include "runtime/imported_memory.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/observer.h"
 #include "tensor/plan_cache.h"
+#include "tensor/refused_values.h"
 
 namespace lucid {
 namespace {
@@ -59,6 +59,7 @@ class Frame {
   // The program may catch the error, and then go on in a way that depends on the values.
   for (const Operand& operand : call.operands())
     if (operand.is_value()) note_escape(*tensor_of(operand), "catches an error that depends on the values of a tensor");
+  throw_if_out_of_bounds(call);
   const auto& errors = call.op().errors;
   if (call.op().decompose && errors.empty()) {
     // The check belongs to one of its parts, which fails again when the parts run one by one.
@@ -67,7 +68,7 @@ class Frame {
   }
   const auto index = static_cast<size_t>(code - 1);
   LUCID_CHECK(index < errors.size(), "{} reported unknown error {}", call.name(), code);
-  throw_error(call.op().error_class, call.name() + ": " + errors[index]);
+  throw_refused(call.op().error_class, call.name() + ": " + errors[index]);
 }
 
 void run(const Call& call, const EagerPlan& plan, std::span<void* const> outputs) {

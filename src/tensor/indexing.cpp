@@ -28,8 +28,8 @@ int64_t consumed_by(const Index& item) {
 Value select(const Value& x, int64_t axis, Dim index) {
   const Dim size = x.size(axis);
   if (index < -size || index >= size)
-    throw IndexError("index: {} is out of range for dimension {} of {}, whose size is {}", index, axis,
-                     to_string(x.type()), size);
+    throw IndexError("index: index {} is out of bounds for dimension {} of size {} (expected -{} <= index < {})", index,
+                     axis, size, size, size);
   return eager().select(x, axis, index < 0 ? index + size : index);
 }
 

@@ -89,7 +89,7 @@ def test_basic_indices_are_views_and_others_copies():
 @pytest.mark.parametrize(
     ("key", "error", "message"),
     [
-        (5, IndexError, "5 is out of range for dimension 0"),
+        (5, IndexError, "5 is out of bounds for dimension 0"),
         ((0, 0, 0, 0), IndexError, "4 indices are too many"),
         ((..., ...), IndexError, "only one ellipsis"),
         (slice(None, None, -1), ValueError, "step of a slice must be positive"),
@@ -113,9 +113,9 @@ def test_invalid_indices_are_reported(key, error, message):
 @pytest.mark.parametrize("index", [2, -3])
 def test_integers_in_tensors_are_checked(index):
     x = lucid.tensor(DATA)
-    with pytest.raises(IndexError, match="out of range"):
+    with pytest.raises(IndexError, match="out of bounds"):
         x[lucid.tensor(index)]
-    with pytest.raises(IndexError, match="out of range"):
+    with pytest.raises(IndexError, match="out of bounds"):
         x[lucid.tensor(index)] = 1
 
 

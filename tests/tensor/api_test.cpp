@@ -164,8 +164,8 @@ TEST(Settings, AreThoseOfTheProcess) {
 
 TEST(Errors, OfKernelsHaveTheirClass) {
   const Tensor x = make({1, 2, 3});
-  expect_error(ErrorClass::kIndex, "out of range", [&] { x[tensor<int64_t>({5})]; });
-  expect_error(ErrorClass::kIndex, "out of range", [&] { x.gather(0, tensor<int64_t>({5})); });
+  expect_error(ErrorClass::kIndex, "out of bounds", [&] { x[tensor<int64_t>({5})]; });
+  expect_error(ErrorClass::kIndex, "out of bounds", [&] { x.gather(0, tensor<int64_t>({5})); });
   expect_error(ErrorClass::kValue, "probabilities", [&] { bernoulli(x); });
 }
 

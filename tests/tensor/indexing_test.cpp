@@ -56,13 +56,13 @@ TEST(GetItem, Masks) {
 
 TEST(GetItem, Errors) {
   Tensor x = counting({3, 4});
-  expect_error(ErrorClass::kIndex, "out of range", [&] { (void)x[3]; });
+  expect_error(ErrorClass::kIndex, "out of bounds", [&] { (void)x[3]; });
   expect_error(ErrorClass::kIndex, "too many", [&] { (void)x[{0, 0, 0}]; });
   expect_error(ErrorClass::kIndex, "one ellipsis", [&] { (void)x[{kEllipsis, kEllipsis}]; });
   expect_error(ErrorClass::kValue, "step", [&] { (void)x[{Slice(kNone, kNone, -1)}]; });
   expect_error(ErrorClass::kIndex, "integers or bools", [&] { (void)x[{counting({2})}]; });
   expect_error(ErrorClass::kIndex, "does not fit", [&] { (void)x[{mask({1, 0}, {2})}]; });
-  expect_error(ErrorClass::kIndex, "out of range", [&] { (void)x[{integers({3}, {1})}]; });
+  expect_error(ErrorClass::kIndex, "out of bounds", [&] { (void)x[{integers({3}, {1})}]; });
 }
 
 TEST(GetItem, GradientsReachTheIndexedElements) {

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "ir/op.h"
+
+namespace lucid {
+
+/// Marks errors about the values of operands, which only kernels notice: the operands are valid but for these values.
+struct RefusedValues {
+  virtual ~RefusedValues() = default;
+};
+
+/// Throws an error of a class; those of indices are marked with RefusedValues.
+[[noreturn]] void throw_refused(ErrorClass error_class, const std::string& message);
+
+/// If elements of the operands are outside of their value_bounds(), throws an error that names the first: by operands,
+/// then in row-major order. Values that another thread has changed meanwhile may be inside.
+void throw_if_out_of_bounds(const Call& call);
+
+}  // namespace lucid
