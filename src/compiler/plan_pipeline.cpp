@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "passes/common_subexpression.h"
+#include "passes/empty_work.h"
 #include "schedule/buffer_reuse.h"
 
 namespace lucid {
@@ -51,6 +52,9 @@ bool assign_layouts(PlanDraft& draft) {
   draft.phase = Phase::kLayouts;
   return true;
 }
+
+/// Layouts of values that are no longer computed are not used.
+bool drop_empty_work(PlanDraft& draft) { return lucid::drop_empty_work(draft.graph); }
 
 bool rematerialize(PlanDraft& draft) {
   return lucid::rematerialize(draft.graph, draft.schedule.layouts, draft.changing);
@@ -142,6 +146,8 @@ PlanPassList plan_passes(OutputMemory memory, Device device) {
   // Composites may have common parts: a standard deviation computes the mean, which the graph may also contain.
   passes.push_back({"CommonSubexpressionPass", common_subexpression});
   passes.push_back({"AssignLayouts", assign_layouts, kRequired});
+  // After layouts are assigned: the strides of results follow those of operands, which this pass drops.
+  passes.push_back({"DropEmptyWork", drop_empty_work, kRequired});
   if (is_new) {
     // Before kernels are written, so that rematerialized values are fused into their consumers.
     passes.push_back({kRematerialize, rematerialize});

@@ -39,22 +39,23 @@ TEST(PlanPipeline, RunsThePassesInOrderAndReportsEach) {
   PlanDraft draft = test::draft_of(kGraph);
   const PassReport report = run_plan_passes(draft, plan_passes(OutputMemory::kNew));
   EXPECT_EQ(names_of(report),
-            (std::vector<std::string>{"CommonSubexpressionPass", "AssignLayouts", "Rematerialize", "PlaceInResults",
-                                      "WriteKernels", "FuseSteps", "HorizontalFusion", "PlaceChecks", "DonateBuffers",
-                                      "ReuseMemory", "PlaceMemory"}));
+            (std::vector<std::string>{"CommonSubexpressionPass", "AssignLayouts", "DropEmptyWork", "Rematerialize",
+                                      "PlaceInResults", "WriteKernels", "FuseSteps", "HorizontalFusion", "PlaceChecks",
+                                      "DonateBuffers", "ReuseMemory", "PlaceMemory"}));
   for (const PassRun& run : report.runs) EXPECT_GT(run.microseconds, 0) << run.name;
-  EXPECT_EQ(report.runs[4].nodes_before, 4u);
-  EXPECT_EQ(report.runs[4].counted, "steps");
-  EXPECT_TRUE(report.runs[5].changed);
-  EXPECT_EQ(report.runs[5].nodes_after, 1u);
-  EXPECT_FALSE(report.runs[6].changed);
+  EXPECT_EQ(report.runs[5].nodes_before, 4u);
+  EXPECT_EQ(report.runs[5].counted, "steps");
+  EXPECT_TRUE(report.runs[6].changed);
+  EXPECT_EQ(report.runs[6].nodes_after, 1u);
+  EXPECT_FALSE(report.runs[7].changed);
 }
 
 TEST(PlanPipeline, OutputsInTheCallersMemoryAreNotMoved) {
   std::vector<std::string> names;
   for (const PlanPass& pass : plan_passes(OutputMemory::kCallers)) names.emplace_back(pass.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"CommonSubexpressionPass", "AssignLayouts", "WriteKernels", "PlaceChecks",
-                                             "DonateBuffers", "ReuseMemory", "PlaceMemory"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"CommonSubexpressionPass", "AssignLayouts", "DropEmptyWork", "WriteKernels",
+                                      "PlaceChecks", "DonateBuffers", "ReuseMemory", "PlaceMemory"}));
 }
 
 TEST(PlanPipeline, PassesAreDisabledByName) {
@@ -72,8 +73,8 @@ TEST(PlanPipeline, PassesAreDisabledByName) {
   EXPECT_EQ(listed.size(), std::size(kPlanPasses));
   std::string all;
   for (std::string_view name : kPlanPasses) all += std::string(name) + ",";
-  const std::vector<std::string> required = {"CommonSubexpressionPass", "AssignLayouts", "WriteKernels", "PlaceChecks",
-                                             "PlaceMemory"};
+  const std::vector<std::string> required = {
+      "CommonSubexpressionPass", "AssignLayouts", "DropEmptyWork", "WriteKernels", "PlaceChecks", "PlaceMemory"};
   EXPECT_EQ(names_without(all), required);
 }
 
