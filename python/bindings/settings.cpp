@@ -5,8 +5,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/warning.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
+#include "bindings/gil.h"
 #include "bindings/interop.h"
 #include "bindings/pure.h"
 #include "runtime/allocator.h"
@@ -30,6 +32,9 @@ struct FailingAllocations {
     scope.reset();
   }
 };
+
+/// Python's function for warnings. Owned, and never released: threads may warn while the interpreter ends.
+PyObject* warning_function = nullptr;
 
 }  // namespace
 
@@ -78,6 +83,17 @@ void bind_settings(nb::module_& module) {
   module.def("memory_stats", [] { return to_dict(memory_stats()); }, "Statistics of the memory that tensors use.");
   module.def("logs", [](const std::string& topic) { return options().logs(topic); }, "topic"_a);
   module.def("log", [](const std::string& topic, const std::string& text) { log(topic, text); }, "topic"_a, "text"_a);
+  module.def(
+      "set_warning_function",
+      [](const nb::object& function) {
+        warning_function = nb::object(function).release().ptr();
+        set_warning_handler([](const std::string& message) {
+          const GilAcquire gil;
+          const nb::handle function(warning_function);
+          function(message);
+        });
+      },
+      "function"_a, "Sets the function that is called with the text of each warning.");
   module.def("empty_cache", &empty_cache, "Returns cached tensor memory to the operating system.");
   module.def(
       "set_cache_limits",

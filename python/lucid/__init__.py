@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ._ops import *  # first: later imports override these names
 
-from . import _core, _effects, _tensor, autograd, data, gpu, models, nn, optim, return_types, utils
+from . import _core, _effects, _tensor, _warnings, autograd, data, gpu, models, nn, optim, return_types, utils
 from ._core import (
     Generator,
     InternalError,

@@ -8,6 +8,7 @@ from typing import overload
 from . import _core as _core
 from . import _effects as _effects
 from . import _tensor as _tensor
+from . import _warnings as _warnings
 from . import autograd as autograd
 from . import data as data
 from . import gpu as gpu

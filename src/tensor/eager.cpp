@@ -1,7 +1,12 @@
 #include "tensor/eager.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "base/error.h"
 #include "base/shape.h"
+#include "base/warning.h"
 #include "ir/decompose.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/composite.h"
@@ -34,6 +39,47 @@ bool has_stray_number(const Call& call) {
   return false;
 }
 
+/// Losses of a prediction and a target, for which a broadcast is a likely mistake.
+constexpr std::string_view kWarnOfBroadcast[] = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
+                                                 "soft_margin_loss"};
+
+bool warns_of_broadcast(const Op& op) {
+  static const std::vector<bool>& warns = *[] {
+    auto* const found = new std::vector<bool>(op_table().ops().size());
+    for (const std::string_view name : kWarnOfBroadcast) (*found)[op_table().at(name).id] = true;
+    return found;
+  }();
+  return warns[op.id];
+}
+
+/// Whether this thread emits a call whose numbers were replaced by tensors.
+thread_local bool has_numbers_as_tensors = false;
+
+class NumbersAsTensors {
+ public:
+  NumbersAsTensors() : before_(std::exchange(has_numbers_as_tensors, true)) {}
+  NumbersAsTensors(const NumbersAsTensors&) = delete;
+  NumbersAsTensors& operator=(const NumbersAsTensors&) = delete;
+  ~NumbersAsTensors() { has_numbers_as_tensors = before_; }
+
+ private:
+  const bool before_;
+};
+
+void warn_of_broadcast(const Call& call) {
+  if (!call.operand(0).is_value() || !call.operand(1).is_value() || call.shape(0) == call.shape(1)) [[likely]]
+    return;
+  // Numbers, which are now tensors, broadcast on purpose.
+  if (has_numbers_as_tensors) return;
+  const Dims shape = broadcast(call.name(), call.shape(0), call.shape(1));
+  const Schema& schema = call.op().schema;
+  warn(
+      fmt::format("{}: {} {} and {} {} have different shapes and are broadcast to {}, which is likely a mistake; give "
+                  "them the same shape",
+                  call.name(), schema.parameters[0].name, to_string(call.operand(0).type()), schema.parameters[1].name,
+                  to_string(call.operand(1).type()), to_string(shape)));
+}
+
 }  // namespace
 
 EagerEmitter& eager() {
@@ -59,6 +105,8 @@ void compute_into(const Call& call, std::span<TensorImpl* const> destinations) {
 
 Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) {
   const Call call(op, operands, attributes);
+  if (op.decompose && warns_of_broadcast(op)) [[unlikely]]
+    warn_of_broadcast(call);
   if (is_identity(call)) [[unlikely]]
     return {value_of(operands[0])};
   if (op.view && operands[0].is_value()) return {emit_view(call)};
@@ -83,6 +131,7 @@ Values EagerEmitter::emit_with_tensors(const Call& call) {
     held.push_back(full(Dims{}, operands[i], is_float(dtype) ? default_float() : dtype));
     operands[i] = Operand(held.back());
   }
+  const NumbersAsTensors scope;
   return emit(call.op(), operands, call.attributes());
 }
 

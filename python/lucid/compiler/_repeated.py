@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from .. import _core, _effects
+from .._warnings import warn_at
 from ._code import site
 from ._effect import copied
 from ._instructions import Site, passes_exceptions_on, site_of, stream_of, values_of
@@ -62,12 +63,6 @@ def _log(logger: logging.Logger, level: int, place: tuple[str, int, str], messag
     file, line, function = place
     record = logger.makeRecord(logger.name, level, file, line, message, args, None, function, None, None)
     logger.handle(record)
-
-
-def _warn(entries: dict[str, Any], file: str, line: int, category: Any, message: str) -> None:
-    """As `warnings.warn` does in a function with these globals."""
-    registry = entries.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(message, category, file, line, entries.get("__name__", "<string>"), registry)
 
 
 def _warning_of(values: dict[str | int, Any]) -> tuple[str, Any] | None:
@@ -248,10 +243,27 @@ class CallLog:
         message, category = given
         self._check(frame, c_calls=1)
         self.warns = True
-        function = functools.partial(_warn, frame.f_globals, frame.f_code.co_filename, frame.f_lineno, category)
-        self._add(function, (message,), {}, frame, "warnings.warn")
+        self._add(warn_at(frame, category), (message,), {}, frame, "warnings.warn")
         self._begin_alone()
         return None
+
+    def warn(self, message: str, frame: FrameType) -> None:
+        """Lucid itself warns about what it is called for in `frame`."""
+        _core.pause_recording()
+        try:
+            if self._obstacle is None:
+                if are_standard_warnings() and are_standard_streams():
+                    self._check(frame)
+                    self.warns = True
+                    self._add(warn_at(frame), (message,), {}, frame, "a warning of Lucid's")
+                else:
+                    self._obstacle = "warns in a way that plans do not repeat"
+            warn_at(frame)(message)
+        except BaseException:
+            self._obstacle = "calls an effect that raises"
+            raise
+        finally:
+            _core.resume_recording()
 
     def _begin_alone(self) -> None:
         """What the function does that has been called is not observed."""
