@@ -29,7 +29,8 @@ class Program {
 
   /// Another instance, which shares the weights and the machine code and has its own state, as in the file.
   Program copy() const;
-  /// Throws TypeError or ValueError if the program does not take these inputs. The state then stays as it was.
+  /// Throws TypeError or ValueError if the program does not take these inputs, and what the function would throw if it
+  /// cannot use their values, such as IndexError. The state then stays as it was.
   std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;
   template <std::convertible_to<Tensor>... Inputs>
   std::vector<Tensor> operator()(const Inputs&... inputs) const {
@@ -42,6 +43,8 @@ class Program {
   /// Such as "x: f32[batch,1,28,28]".
   std::vector<std::string> inputs() const;
   std::vector<std::string> outputs() const;
+  /// How Python nests the outputs; empty for a tensor or a tuple of tensors.
+  const std::string& structure() const;
   /// The names of the weights and other state, and a copy of one of them. Throws ValueError for another name.
   std::vector<std::string> state_names() const;
   Tensor state(const std::string& name) const;

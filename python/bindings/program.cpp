@@ -42,10 +42,11 @@ program::ExportRequest request_of(const std::string& name, const std::vector<Sym
 
 void export_program(const nb::bytes& path, const std::string& name, const std::vector<SymbolTuple>& symbols,
                     const std::vector<InputTuple>& inputs, const std::vector<CallTuple>& calls,
-                    const std::vector<std::string>& output_names, const std::vector<std::string>& targets,
-                    const std::optional<std::string>& symbol) {
+                    const std::vector<std::string>& output_names, const std::string& structure,
+                    const std::vector<std::string>& targets, const std::optional<std::string>& symbol) {
   program::ExportRequest request = request_of(name, symbols, inputs, calls);
   request.output_names = output_names;
+  request.structure = structure;
   for (const std::string& target : targets) request.add_level(program::level_named(target));
   with_file([&, path = path_of(path)] {
     write_file("export", path, symbol ? program::export_object(request, *symbol) : program::export_program(request));
@@ -65,7 +66,7 @@ nb::list run_program(const Program& self, nb::handle inputs) {
 void bind_program(nb::module_& module) {
   module.def("cpu_level", [] { return std::string(name_of(chosen_level())); });
   module.def("export_program", &export_program, "path"_a, "name"_a, "symbols"_a, "inputs"_a, "calls"_a,
-             "output_names"_a, "targets"_a, "symbol"_a.none());
+             "output_names"_a, "structure"_a, "targets"_a, "symbol"_a.none());
   module.def(
       "missing_sizes",
       [](const std::string& name, const std::vector<SymbolTuple>& symbols, const std::vector<InputTuple>& inputs,
@@ -80,6 +81,7 @@ void bind_program(nb::module_& module) {
       .def_prop_ro("name", &Program::name)
       .def_prop_ro("inputs", &Program::inputs)
       .def_prop_ro("outputs", &Program::outputs)
+      .def_prop_ro("structure", &Program::structure)
       .def_prop_ro("state_names", &Program::state_names)
       .def("state", [](const Program& self, const std::string& name) { return to_object(ref_of(self.state(name))); })
       .def_prop_ro("graph", &Program::graph);

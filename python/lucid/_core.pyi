@@ -1327,6 +1327,8 @@ class LoadedProgram:
     @property
     def outputs(self) -> list[builtins.str]: ...
     @property
+    def structure(self) -> builtins.str: ...
+    @property
     def state_names(self) -> list[builtins.str]: ...
     def state(self, name: builtins.str) -> Tensor: ...
     @property
@@ -1345,6 +1347,7 @@ def export_program(
     inputs: _Inputs,
     calls: _Calls,
     output_names: Sequence[builtins.str],
+    structure: builtins.str,
     targets: Sequence[builtins.str],
     symbol: builtins.str | None,
 ) -> None: ...

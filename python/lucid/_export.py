@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _core, _effects
 from ._export_names import encodable, levels_of, output_names, referenced, state_names, symbol_of, write_header
 from ._export_sizes import DifferentError, SizedCall, Sizes, Traced, sizes_to_compare, trace
-from ._exported import input_names, original
+from ._exported import arguments, input_names, original, training_ops, warn_of
+from ._structure import structure_of, to_text
 from .autograd import grad_enabled, no_grad
 from .nn import Module
 
@@ -83,11 +84,6 @@ def _leaves(result: Any, name: str) -> Iterator[tuple[str, _core.Tensor]]:
     elif isinstance(result, list | tuple):
         for value in result:
             yield from _leaves(value, "")
-    elif result is not None:
-        raise TypeError(
-            f"lucid.export: the function returns an object of class {type(result).__name__}; return tensors, or "
-            "tensors in lists, tuples and dicts"
-        )
 
 
 class _Exporter:
@@ -102,6 +98,11 @@ class _Exporter:
         self.inputs: list[_Input] = []
         self.calls: list[_Call] = []
         self.output_names: list[str] = []
+        # How the results of all calls hold their tensors.
+        self.structure: str | None = None
+        # What to warn of: calls that print or the like, and ops that do something else in training.
+        self.unrepeated: dict[str, None] = {}
+        self.training: dict[str, None] = {}
         self.capture = Capture(target)
         # Which calls were recorded with symbolic sizes, and whether code that ran may notice that.
         self.symbolic: list[_Call] = []
@@ -287,6 +288,8 @@ class _Exporter:
             obstacle = program.compile_now()
         if program is None or obstacle is not None:
             raise ValueError(f"lucid.export: the call cannot be compiled: {obstacle}")
+        if not first.ran_backward:
+            self.training |= dict.fromkeys(training_ops(program.graph))
         names = state_names(self.target)
         state = [names.get(id(tensor), "state") for tensor in program.state]
         call = _Call(program, state, [list(tensor.shape) for tensor in given])
@@ -324,6 +327,7 @@ class _Exporter:
             tracing.hands_on_floats = leaving is not None
             if not outcome.learned:
                 self._check_recording(tracing, recording, outcome, [name for _, name, _, _ in writes])
+                self.unrepeated |= dict.fromkeys(call.name for call in recording.log.calls)
                 return tracing, results
         raise ValueError("lucid.export: the call runs other code each time that it is called")
 
@@ -354,6 +358,10 @@ class _Exporter:
 
     def _results(self, result: Any) -> list[_core.Tensor]:
         """The tensors of a result, in row-major order and outside the gradient graph."""
+        structure = to_text(structure_of(result))
+        if self.structure not in (None, structure):
+            raise ValueError("lucid.export: the examples return results of different structures")
+        self.structure = structure
         leaves = list(_leaves(result, ""))
         self.output_names = output_names([name for name, _ in leaves])
         return [_contiguous(_detach(tensor)) for _, tensor in leaves]
@@ -395,7 +403,7 @@ def export(
 
     Args:
         function: A module or a function. If it is compiled, the original is exported.
-        args: A tuple of arguments, or a tensor.
+        args: A tuple or list of arguments, or one argument.
         path: The file to write.
         dynamic: Dimensions whose sizes may vary, by the name of a parameter: `{"x": {0: "batch"}}`, or
             `{"x": {0: lucid.Dim("batch", max=256)}}`. A name alone means sizes from 1 to 64.
@@ -425,11 +433,11 @@ def export(
     if ahead_of_time and len(levels) != 1:
         raise ValueError(f"lucid.export: ahead_of_time=True needs one target, got {levels}")
     symbol = symbol_of(path) if ahead_of_time else None
-    all_examples = [each if isinstance(each, tuple) else (each,) for each in (args, *examples)]
     exporter = _Exporter(original(function, "lucid.export"), dynamic or {})
-    exporter.add_examples(all_examples)
+    exporter.add_examples([arguments(each) for each in (args, *examples)])
+    warn_of(exporter.unrepeated, exporter.training)
     inputs = [each.described() for each in exporter.inputs]
-    recorded = exporter.name, exporter.symbols, inputs, exporter.calls, exporter.output_names
+    recorded = exporter.name, exporter.symbols, inputs, exporter.calls, exporter.output_names, exporter.structure or ""
     _core.export_program(os.fsencode(path), *recorded, levels, symbol)
     if symbol is not None:
         write_header(path, symbol)

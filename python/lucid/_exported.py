@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from . import _core
@@ -18,6 +19,35 @@ def original(function: Any, exporter: str) -> Callable[..., Any]:
     is_compiled = issubclass(type(function), JITFunction | JITModule)
     found: Callable[..., Any] = function._compiled.target if is_compiled else function
     return found
+
+
+def arguments(args: Any) -> tuple[Any, ...]:
+    """The arguments that an example stands for: several in a tuple or list, or one."""
+    return tuple(args) if isinstance(args, tuple | list) else (args,)
+
+
+def training_ops(graph: _core.IRGraph) -> Iterator[str]:
+    """The ops of a graph that do something else in training, each with the user's line."""
+    for node in graph.nodes:
+        if (
+            node.op.endswith("dropout")
+            or node.op == "random_rrelu"
+            or (node.op == "batch_norm" and node.attributes["training"])
+        ):
+            name = node.op.removeprefix("random_")
+            yield f"{name} ({node.source})" if node.source else name
+
+
+def warn_of(unrepeated: Iterable[str], training: Iterable[str]) -> None:
+    """Warns of calls that a program does not repeat, and of ops that do something else in training."""
+    if calls := ", ".join(unrepeated):
+        warnings.warn(f"lucid.export: the program does not make these calls of the function: {calls}", stacklevel=3)
+    if ops := ", ".join(training):
+        warnings.warn(
+            f"lucid.export: these ops do in the program what they do in training: {ops}; to run the model as it is "
+            "used after training, call model.eval() before the export",
+            stacklevel=3,
+        )
 
 
 def input_names(target: Any, args: Sequence[Any]) -> list[str]:

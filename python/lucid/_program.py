@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 from . import _core, _effects
+from ._foreign import own_tensor
 from ._formats import explained, head_of
+from ._structure import Structure
 
 
 class Program:
     """A program that `lucid.export` wrote. It is called like the function, and returns what that returned, bit for bit.
 
-    A call returns a tensor, or a tuple of tensors if there are several. Threads may call it at the same time; calls
-    that write state wait for each other.
+    A call takes tensors, or arrays of NumPy and other libraries. It returns tensors, in lists, tuples and dicts as the function returned them.
+    Threads may call it at the same time; calls that write state wait for each other.
     """
 
     def __init__(self, loaded: _core.LoadedProgram) -> None:
         self._loaded = loaded
+        self._structure = Structure(loaded.structure, len(loaded.outputs))
 
-    def __call__(self, *inputs: _core.Tensor) -> Any:
-        results = self._loaded.run(inputs)
-        return results[0] if len(results) == 1 else tuple(results)
+    def __call__(self, *inputs: Any) -> Any:
+        return self._structure.build(self._loaded.run(tuple(map(own_tensor, inputs))))
 
     @property
     def name(self) -> str:

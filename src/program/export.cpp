@@ -22,6 +22,7 @@ class Exporter {
     file_.name = request.name;
     file_.symbols = request.symbols;
     file_.inputs = request.inputs;
+    file_.structure = request.structure;
   }
 
   std::optional<std::vector<int64_t>> missing() {
@@ -341,14 +342,14 @@ class Exporter {
 
   /// The ops that may reject values, as the function calls them.
   static void add_errors(const IRGraph& graph, Call& call) {
-    std::vector<std::string> parts;  // the messages of the primitives that composites consist of
+    const Op* part = nullptr;  // the first of the primitives that composites consist of that has errors
     for (const IRNode& node : expand_to_primitives(graph).nodes)
-      if (parts.empty()) parts = node.op->errors;
+      if (!part && !node.op->errors.empty()) part = node.op;
     std::set<std::string> seen;
     for (const IRNode& node : graph.nodes) {
-      const std::vector<std::string>& messages = node.op->errors.empty() ? parts : node.op->errors;
-      if (may_raise(NodeCall(graph, node).call()) && seen.insert(node.op->name()).second)
-        call.errors.push_back({node.op->name(), messages});
+      const Op* const source = node.op->errors.empty() ? part : node.op;
+      if (source && may_raise(NodeCall(graph, node).call()) && seen.insert(node.op->name()).second)
+        call.errors.push_back({node.op->name(), source->error_class, source->errors});
     }
   }
 

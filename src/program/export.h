@@ -23,6 +23,7 @@ struct ExportRequest {
   /// As in the file. The arguments of the calls are the inputs.
   std::vector<Signature> inputs;
   std::vector<std::string> output_names;
+  std::string structure;
   std::vector<ExportedCall> calls;
   /// The CPUs to write machine code for.
   std::vector<CpuLevel> levels;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/throw_error.h"
 #include "program/elements.h"
 
 namespace lucid::program {
@@ -194,11 +195,16 @@ bool takes(const Call& call, std::span<const Array> inputs, std::span<const int6
 
 [[noreturn]] void fail_for_values(const ProgramFile& file, const Call& call, int64_t code) {
   std::string reasons;
-  for (const Call::Errors& errors : call.errors)
-    if (code >= 1 && static_cast<size_t>(code) <= errors.messages.size())
-      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; or ", errors.op,
-                             errors.messages[static_cast<size_t>(code - 1)]);
-  throw ValueError("{}: an input has a value that the program cannot use: {}", file.name, reasons);
+  std::optional<ErrorClass> found;
+  for (const Call::Errors& errors : call.errors) {
+    if (code < 1 || static_cast<size_t>(code) > errors.messages.size()) continue;
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; or ", errors.op,
+                           errors.messages[static_cast<size_t>(code - 1)]);
+    // Which of several ops has failed is not known.
+    found = found.value_or(errors.error_class) == errors.error_class ? errors.error_class : ErrorClass::kValue;
+  }
+  throw_error(found.value_or(ErrorClass::kValue),
+              fmt::format("{}: an input has a value that the program cannot use: {}", file.name, reasons));
 }
 
 }  // namespace

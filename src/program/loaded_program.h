@@ -86,8 +86,8 @@ class LoadedProgram {
 
   const ProgramFile& file() const { return code_->file(); }
   const std::shared_ptr<ProgramCode>& shared_code() const { return code_; }
-  /// Runs the program on inputs in memory of the host. Throws ValueError or TypeError if it does not take them, and
-  /// leaves the state as it was if it throws.
+  /// Runs the program on inputs in memory of the host. Throws ValueError or TypeError if it does not take them, and the
+  /// error of an op that cannot use their values. Leaves the state as it was if it throws.
   std::vector<Array> run(std::span<const Array> inputs);
   /// Gives the state the contents that it had in the file.
   void reset();

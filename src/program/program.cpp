@@ -71,6 +71,8 @@ void Program::reset() const {
 
 const std::string& Program::name() const { return implementation_->loaded.file().name; }
 
+const std::string& Program::structure() const { return implementation_->loaded.file().structure; }
+
 namespace {
 
 std::vector<std::string> texts_of(const program::ProgramFile& file, const std::vector<program::Signature>& tensors) {

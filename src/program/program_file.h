@@ -8,6 +8,7 @@
 #include "base/checked_int.h"
 #include "base/cpu_level.h"
 #include "base/dtype.h"
+#include "base/error.h"
 #include "base/shape.h"
 #include "base/size_formula.h"
 #include "runtime/plan_form.h"
@@ -95,6 +96,7 @@ struct Call {
   /// An op that may reject values, and its messages by error code.
   struct Errors {
     std::string op;
+    ErrorClass error_class = ErrorClass::kValue;
     std::vector<std::string> messages;
   };
 
@@ -151,6 +153,8 @@ class ProgramFile {
   std::vector<Symbol> symbols;
   std::vector<Signature> inputs;
   std::vector<Signature> outputs;
+  /// How Python nests the outputs, as text that nothing here reads. Empty for a tensor or a tuple of tensors.
+  std::string structure;
   std::vector<State> state;
   std::vector<Call> calls;
 

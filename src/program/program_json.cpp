@@ -123,6 +123,22 @@ View read_view(const Json& json, size_t symbols) {
   return view;
 }
 
+/// The classes of errors that values cause.
+constexpr std::pair<const char*, ErrorClass> kErrorClasses[] = {
+    {"index", ErrorClass::kIndex}, {"runtime", ErrorClass::kRuntime}, {"value", ErrorClass::kValue}};
+
+/// Earlier files name no class.
+ErrorClass error_class(const Json& json) {
+  if (!json.contains("class")) return ErrorClass::kValue;
+  const auto found = std::ranges::find(kErrorClasses, text(json, "class"), &std::pair<const char*, ErrorClass>::first);
+  if (found == std::end(kErrorClasses)) fail("a class of errors is unknown");
+  return found->second;
+}
+
+const char* name_of(ErrorClass error_class) {
+  return std::ranges::find(kErrorClasses, error_class, &std::pair<const char*, ErrorClass>::second)->first;
+}
+
 Call read_call(const Json& json, const ProgramFile& file) {
   Call call;
   for (const Json& item : array(json, "sizes")) {
@@ -168,6 +184,7 @@ Call read_call(const Json& json, const ProgramFile& file) {
   for (const Json& item : array(json, "errors")) {
     Call::Errors& errors = call.errors.emplace_back();
     errors.op = text(item, "op");
+    errors.error_class = error_class(item);
     for (const Json& message : array(item, "messages")) {
       if (!message.is_string()) fail("a message is not a string");
       errors.messages.push_back(message.get<std::string>());
@@ -309,8 +326,9 @@ Json to_json(const Call& call) {
   });
   json["updates"] =
       list(call.updates, [](const auto& update) { return Json{{"operand", update.first}, {"output", update.second}}; });
-  json["errors"] = list(
-      call.errors, [](const Call::Errors& errors) { return Json{{"op", errors.op}, {"messages", errors.messages}}; });
+  json["errors"] = list(call.errors, [](const Call::Errors& errors) {
+    return Json{{"op", errors.op}, {"class", name_of(errors.error_class)}, {"messages", errors.messages}};
+  });
   return json;
 }
 
@@ -365,6 +383,7 @@ Json to_json(const ProgramFile& file) {
   json["state"] =
       list(file.state, [](const State& state) { return Json{{"name", state.name}, {"written", state.is_written}}; });
   json["calls"] = list(file.calls, [](const Call& call) { return to_json(call); });
+  if (!file.structure.empty()) json["structure"] = file.structure;
   return json;
 }
 
@@ -378,6 +397,7 @@ void read_program(const Json& json, ProgramFile& file) {
   }
   for (const Json& item : array(json, "inputs")) file.inputs.push_back(read_signature(item, file.symbols.size()));
   for (const Json& item : array(json, "outputs")) file.outputs.push_back(read_signature(item, file.symbols.size()));
+  if (json.contains("structure")) file.structure = text(json, "structure");
   for (const Json& item : array(json, "state")) {
     State& state = file.state.emplace_back();
     state.name = text(item, "name");

@@ -8,6 +8,9 @@ from exporting import BOTH, SIZES, Counter, F, check, check_or_refuse, check_siz
 from lucid import nn
 from same import bits
 
+# Modules in training mode are exported on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore:lucid.export. these ops do in the program")
+
 
 @pytest.fixture
 def path(tmp_path):

@@ -177,9 +177,29 @@ def test_sizes_that_are_used_otherwise_if_another_is_1():
         lucid.onnx.export(f, args, dynamic={"x": {0: "n"}, "y": {0: "m"}})
 
 
-def test_an_example_of_size_1_stands_for_no_other():
-    with pytest.raises(ValueError, match="dimension 0 of 'x' is 1 in the example"):
-        exported(lambda x: x * 2, lucid.ones(1, 4))
+def test_an_example_of_size_1_is_made_larger(tmp_path):
+    """A recording for size 1 would hold for no other: the size is broadcast."""
+    x, path = lucid.randn(1, 4), tmp_path / "program.lucid"
+    for function in (lambda x: x * 2 + x.shape[0], lambda x: x.sum(0) + lucid.arange(4)):
+        loaded = lucid.onnx.load(exported(function, x))
+        lucid.export(function, x, path, dynamic={"x": {0: "n"}})
+        program = lucid.load_program(path)
+        for size in SIZES:
+            given = lucid.randn(size, 4)
+            assert bits(loaded(given)) == bits(function(given)) == bits(program(given)), size
+    args = lucid.ones(1, 4), lucid.ones(3, 4)
+    with pytest.raises(ValueError, match="the size 'n' is 1 and, as dimension 0 of 'y', 3"):
+        lucid.onnx.export(lambda x, y: x + y, args, dynamic={"x": {0: "n"}, "y": {0: "n"}})
+    with pytest.raises(ValueError, match="dimension 0 of 'x' is 0 in the example"):
+        exported(lambda x: x * 2, lucid.ones(0, 4))
+
+
+def test_examples_are_those_of_other_exports(tmp_path):
+    x, y = lucid.randn(2, 3), lucid.randn(3)
+    for args in ((x, y), [x, y]):
+        loaded = lucid.onnx.load(lucid.onnx.export(lambda x, y: x + y, args))
+        lucid.export(lambda x, y: x + y, args, tmp_path / "program.lucid")
+        assert bits(loaded(x, y)) == bits(x + y) == bits(lucid.load_program(tmp_path / "program.lucid")(x, y))
 
 
 def test_a_tracer_would_see_sizes_that_vary():

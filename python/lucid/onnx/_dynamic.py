@@ -103,15 +103,23 @@ class SizeCheck:
             for dim, name in dims.items():
                 size = tensors[position].shape[dim]
                 where = f"dimension {dim} of {inputs[position]!r}"
-                if size < SMALLEST:
+                if size == 0:
                     raise ValueError(
-                        f"lucid.onnx.export: {where} is {size} in the example, but sizes that vary must be at least "
-                        f"{SMALLEST} there: 1 is broadcast. Pass a larger example"
+                        f"lucid.onnx.export: {where} is 0 in the example, but sizes that vary must be at least 1 there"
                     )
                 if self._example.setdefault(name, size) != size:
                     raise ValueError(
                         f"lucid.onnx.export: the size {name!r} is {self._example[name]} and, as {where}, {size}"
                     )
+        # Size 1 is broadcast, so a recording for it holds for no other size.
+        if any(size < SMALLEST for size in self._example.values()):
+            self._example = {name: max(size, SMALLEST) for name, size in self._example.items()}
+            self._args = self._resized(self._example)
+
+    @property
+    def args(self) -> Sequence[Any]:
+        """The arguments of the example, made larger where a size is 1."""
+        return self._args
 
     def recorded(self, captured: list[_core.Tensor]) -> Traced:
         """The call of the example, with traced sizes."""
@@ -221,7 +229,7 @@ class SizeCheck:
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "recording"
             calls = [(program, ["state"] * len(program.state), shapes)]
-            _core.export_program(str(path).encode(), "recording", symbols, inputs, calls, [], [], None)
+            _core.export_program(str(path).encode(), "recording", symbols, inputs, calls, [], "", [], None)
             contents = path.read_bytes()
         start = 8 + int.from_bytes(contents[:8], "little")
         first, last = json.loads(contents[8:start])["lucid.program"]["data_offsets"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _core
-from .._exported import input_names, original
+from .._exported import arguments, input_names, original
 from ..nn import Module, Parameter
 from ._builder import Builder
 from ._call import Call, Value
@@ -45,13 +45,12 @@ def export(
 
     Args:
         function: A module or a function. If it is compiled, the original is recorded.
-        args: A tuple of arguments, or a tensor.
+        args: A tuple or list of arguments, or one argument.
         path: The file to write. None writes no file.
         input_names: A name for each tensor among the arguments. The default is the name of the parameter.
         output_names: A name for each tensor of the result. The default is "output", or "output_0", "output_1", ...
-        dynamic: Dimensions whose sizes may vary, from 1 on, with a name for each size: `{"x": {0: "batch"}}`. The
-            example must have at least 2 there. ValueError if the call does something else for other sizes; to find
-            out, it is called several times.
+        dynamic: Dimensions whose sizes may vary, from 1 on, with a name for each size: `{"x": {0: "batch"}}`.
+            ValueError if the call does something else for other sizes; to find out, it is called several times.
         opset: The version of ONNX's operator set, from 13 to 23.
 
     Raises NotImplementedError for an op that ONNX cannot express; the message has the op and the user's line.
@@ -68,14 +67,14 @@ def export(
         raise ValueError(f"lucid.onnx.export: opset must be from {OLDEST_OPSET} to {NEWEST_OPSET}, got {opset!r}")
     if _core.is_tracing():
         raise RuntimeError("lucid.onnx.export cannot be called by a function that is being recorded")
-    values = [args] if isinstance(args, _core.Tensor) else list(args)
+    values = list(arguments(args))
     target = original(function, "lucid.onnx.export")
     inputs = _input_names(target, values, input_names)
     names = _varying(inputs, [arg for arg in values if isinstance(arg, _core.Tensor)], dynamic or {})
     # Copies, so that each input has memory of its own, which the call may change.
     copies = [_clone(_contiguous(arg)).detach() if isinstance(arg, _core.Tensor) else arg for arg in values]
     check = SizeCheck(target, copies, inputs, names) if names else None
-    recorded = record(target, copies, check)
+    recorded = record(target, copies if check is None else check.args, check)
     exporter = _Exporter(recorded, inputs, names, opset)
     proto = exporter.model(_captured_names(target, recorded.captured, inputs), output_names)
     if check is not None:
