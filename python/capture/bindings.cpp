@@ -126,6 +126,7 @@ void bind_guards(nb::module_& module) {
             expect_dict("named", dict);
             if (!PyFrozenSet_CheckExact(names.ptr())) throw TypeError("named: expected a frozenset");
             self.add<DictGuard>(dict.ptr(), names.ptr(), std::move(place), style_of(style));
+            self.known().insert(dict.ptr());
           },
           "dict"_a, "names"_a, "place"_a, "style"_a, "Guards the entries with these names, including missing ones.")
       .def(
@@ -133,6 +134,7 @@ void bind_guards(nb::module_& module) {
           [](GuardSet& self, nb::handle dict, std::string place, const std::string& style) {
             expect_dict("whole", dict);
             self.add<DictGuard>(dict.ptr(), nullptr, std::move(place), style_of(style));
+            self.known().insert(dict.ptr());
           },
           "dict"_a, "place"_a, "style"_a, "Guards all entries and their order.")
       .def(
@@ -286,9 +288,6 @@ void bind_guards(nb::module_& module) {
           "After the recorded call: (place, its name, before, now) of the places whose contents it replaced. Nothing "
           "is "
           "shown as `...`. None if the call changed anything else.")
-      .def(
-          "count", [](const GuardSet& self, nb::handle object) { return self.count(object.ptr()); }, "object"_a,
-          "How many places held an object when the guards were made, not counting what is inside tuples.")
       .def(
           "store",
           [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle input, bool counts) {

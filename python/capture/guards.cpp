@@ -88,21 +88,6 @@ std::optional<std::vector<Write>> GuardSet::writes(const std::unordered_set<PyOb
   return is_all ? std::optional(std::move(writes)) : std::nullopt;
 }
 
-size_t GuardSet::count(PyObject* object) const {
-  size_t count = 0;
-  const auto in_tuple = [&](PyObject* tuple) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) count += PyTuple_GET_ITEM(tuple, i) == object;
-  };
-  for (const DictGuard& guard : std::get<std::vector<DictGuard>>(guards_)) {
-    if (!guard.names) in_tuple(guard.expected);
-    PyObject *key = nullptr, *value = nullptr;
-    for (Py_ssize_t at = 0; guard.names && PyDict_Next(guard.expected, &at, &key, &value);) count += value == object;
-  }
-  for (const SlotGuard& guard : std::get<std::vector<SlotGuard>>(guards_)) count += guard.expected == object;
-  for (const SequenceGuard& guard : std::get<std::vector<SequenceGuard>>(guards_)) in_tuple(guard.expected);
-  return count;
-}
-
 namespace {
 
 /// Removes guards and releases what they own.

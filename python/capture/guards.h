@@ -34,8 +34,6 @@ class GuardSet {
   /// After the recorded call: the places whose contents it replaced. Nothing if it changed anything else. The objects
   /// in `made` count as new in an entry of a dict, even if they equal what was there.
   std::optional<std::vector<Write>> writes(const std::unordered_set<PyObject*>& made) const;
-  /// How many places held an object when the guards were made, not counting what is inside tuples.
-  size_t count(PyObject* object) const;
   /// Stops comparing what a place holds.
   void release(const Place& place);
   /// Stops comparing the items of a list.

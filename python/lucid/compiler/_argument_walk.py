@@ -4,6 +4,7 @@ values."""
 from __future__ import annotations
 
 import collections
+import enum
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -37,19 +38,36 @@ _REFUSED_ARGUMENTS = (list, dict, set, frozenset, collections.deque, bytearray)
 _MAX_ITEMS = 64
 
 
-def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> None:
-    """Walks from an argument. `inside` is true for an attribute of an argument."""
+class Where(enum.IntEnum):
+    """How an argument holds a value."""
+
+    # The value is the argument, or an item of a list, a tuple or a dict: the second run can replace it.
+    ITEM = 0
+    # In a field of a named tuple or of a dataclass: the key of the call knows it, too.
+    FIELD = 1
+    # In an attribute, a closure or the like, which guards compare.
+    INSIDE = 2
+
+
+def visit_argument(walk: Walk, value: Any, place: str, where: Where = Where.ITEM, name: str | None = None) -> None:
+    """Walks from an argument or from what it holds. `name` is that of an attribute."""
     cls = type(value)
     if cls in ATOMS:
         return
     if derives(cls, lucid.Tensor):
-        if inside and not is_input(value):
+        if where is not Where.ITEM:
+            walk.held.add(id(value))
+        if where is Where.INSIDE and not is_input(value):
             walk.refuse(place, f"reads {place}, a {name_of(cls)} in an attribute of an argument: pass it by itself")
         _tensor_argument(walk, value, place)
-    elif cls is list or is_record(cls):
+        return
+    # Not of tensors: which places hold the same one is compared at each call.
+    walk.refer(value, place, name=name)
+    if cls is list or is_record(cls):
         walk.containers.add(id(value))
+        where = where if cls is list or cls is tuple else max(where, Where.FIELD)
         for number, item in enumerate(list.__iter__(value) if cls is list else tuple.__iter__(value)):
-            visit_argument(walk, item, f"{place}[{number}]", inside)
+            visit_argument(walk, item, f"{place}[{number}]", where)
         if cls is not list and cls is not tuple:
             walk.add_class(cls, simple_name_of(cls))
             if _core.attributes_of(value):
@@ -57,8 +75,8 @@ def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> 
     elif cls is dict:
         walk.containers.add(id(value))
         for key, item in value.items():
-            visit_argument(walk, key, f"a key of {place}", inside)
-            visit_argument(walk, item, item_of(place, key), inside)
+            visit_argument(walk, key, f"a key of {place}", where)
+            visit_argument(walk, item, item_of(place, key), where)
     elif _is_compared(cls):
         if id(value) not in walk.arguments and id(value) not in walk.seen:
             walk.add_class(cls, simple_name_of(cls))
@@ -67,31 +85,31 @@ def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> 
             instance = walk.arguments[id(value)] = walk.add_instance(
                 value, place, whole=cls is types.SimpleNamespace, by_path=True
             )
-            if not inside:
+            if where is not Where.INSIDE:
                 instance.fields = frozenset(field_names(cls))
             for key, item in entries_of(value):
                 if type(key) not in ATOMS:
                     walk.refuse(place, f"takes {place}, whose keys are not all numbers and texts")
-                visit_argument(walk, item, item_of(place, key), inside=True)
+                visit_argument(walk, item, item_of(place, key), Where.INSIDE)
     elif is_compared_function(value):
         if id(value) not in walk.arguments and id(value) not in walk.seen:
             walk.arguments[id(value)] = walk.add_instance(value, place, by_path=True)
             if walk.add_code(value):
                 for name, part in parts_of_function(value):
-                    visit_argument(walk, part, f"{place}'s {name}", inside=True)
+                    visit_argument(walk, part, f"{place}'s {name}", Where.INSIDE)
     elif is_compared_partial(value):
         if id(value) not in walk.arguments and id(value) not in walk.seen:
             walk.arguments[id(value)] = walk.add_instance(value, place, by_path=True)
-            visit_argument(walk, value.func, f"{place}.func", inside=True)
-            visit_argument(walk, value.args, f"{place}.args", inside=True)
-            visit_argument(walk, value.keywords, f"{place}.keywords", inside=True)
+            visit_argument(walk, value.func, f"{place}.func", Where.INSIDE)
+            visit_argument(walk, value.args, f"{place}.args", Where.INSIDE)
+            visit_argument(walk, value.keywords, f"{place}.keywords", Where.INSIDE)
     elif cls is set or cls is frozenset:
         walk.containers.add(id(value))
         if len(value) > _MAX_ITEMS or any(type(item) not in ATOMS for item in value):
             walk.refuse(place, f"takes {place}, a {name_of(cls)} of more than numbers and texts, or of many")
     elif cls is slice:
         for part in (value.start, value.stop, value.step):
-            visit_argument(walk, part, place, inside=True)
+            visit_argument(walk, part, place, Where.INSIDE)
     elif derives(cls, *_REFUSED_ARGUMENTS) or _kinds.numpy_kind(cls) == "array":
         walk.refuse(place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers")
     else:

@@ -208,6 +208,10 @@ class Recording:
         """Whether code that ran may tell a number from another object that acts like it."""
         return self._found.state.compares_identity or inspects_types(code for code, _ in self._watch.ran)
 
+    def is_held(self, tensor: lucid.Tensor) -> bool:
+        """Whether an argument holds a tensor in another way than as an item of lists, tuples and dicts."""
+        return id(tensor) in self._found.held
+
     def hands_on(self, floats: LeavingFloats) -> bool:
         """Whether the call only hands on the floats that it has read: it returns them, or stores them where no code
         looks."""

@@ -45,6 +45,7 @@ REFLECTING = {
     "__getstate__",
     "__reduce__",
     "__reduce_ex__",
+    "cell_contents",
     "format",
     "format_map",
 }

@@ -186,7 +186,9 @@ class Compiled:
         if not recording.inspects_numbers:
             # While the call runs again, traced numbers are where other code might find them.
             others = recording.varying if recording.varying and not is_watched() else []
-            wanted = Varying(varying[0], [VaryingTensor(*tensor) for tensor in varying[1]], others)
+            # The second run would find plain sizes where it cannot replace the tensor.
+            sizes = [VaryingTensor(*tensor) for tensor in varying[1] if not recording.is_held(tensors[tensor[1]])]
+            wanted = Varying(varying[0], sizes, others)
             wanted = self.numbers.wanted(recording.structure, wanted)
         arguments = recording.arguments if any(wanted) else ((), {})
         try:

@@ -16,6 +16,10 @@ from ._kinds import ATOMS, ByType, derives, type_set
 from ._knowledge import Knowledge
 from ._members import Instance
 
+# By id of a tensor or a container: the references to it and their places. A reference is the id of what holds it and
+# what tells it from others there. Arguments hold containers, too.
+References = dict[int, dict[tuple[int, str], str]]
+
 
 @dataclass(frozen=True)
 class State:
@@ -35,8 +39,7 @@ class State:
     compares_identity: bool
     # Whether there are hooks that would run during backward and were not visited.
     skips_hooks: bool
-    # By id: the places of tensors and lists.
-    places: dict[int, set[str]]
+    references: References
     # The ids of objects that C code may read without naming what is in them.
     shown: frozenset[int]
     # Names of lists that code only appends to, of containers to whose items it only appends, of numbers that it only
@@ -61,6 +64,8 @@ class Found:
     # The objects among the arguments, and the containers among them and in their attributes, by id.
     arguments: dict[int, Instance] = field(default_factory=dict)
     containers: set[int] = field(default_factory=set)
+    # The tensors that arguments hold in other ways than as items of lists, tuples and dicts, by id.
+    held: set[int] = field(default_factory=set)
     # What is guarded of Lucid and NumPy: the ids of functions, and the dict's id and the name of globals.
     guarded: set[Any] = field(default_factory=set)
 

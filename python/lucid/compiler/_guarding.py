@@ -154,7 +154,7 @@ def found_by(walk: Walk) -> Found:
         names=frozenset(walk.names),
         compares_identity=walk.compares_identity,
         skips_hooks=walk.skips_hooks,
-        places=walk.places,
+        references=walk.references,
         shown=_shown(walk),
         appended=_only(walk, walk.appended),
         filled=_only(walk, walk.filled),
@@ -163,6 +163,6 @@ def found_by(walk: Walk) -> Found:
         steps=walk.steps,
         tests=walk.tests,
     )
-    found = Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers)
+    found = Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers, walk.held)
     refuse_long_lists(walk.long_lists, found)
     return found

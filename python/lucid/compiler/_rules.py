@@ -349,8 +349,9 @@ def _guard_members(walk: Walk, value: Any, place: str, *names: str) -> None:
 def _partial(walk: Walk, partial: functools.partial[Any], place: str) -> None:
     _guard_members(walk, partial, place, "func", "args", "keywords")
     walk.start(partial.func, f"{place}()")
-    walk.start(partial.args, f"{place}.args")
-    walk.start(partial.keywords, f"{place}.keywords")
+    # Not `.args`: a call of the partial reads them, whatever code does with that name.
+    walk.start(partial.args, f"the arguments of {place}")
+    walk.start(partial.keywords, f"the keywords of {place}")
     # functools.partial() merges another partial only if that has no dict.
     if _core.has_attribute_dict(partial):
         walk.add_instance(partial, place)

@@ -80,17 +80,16 @@ class SecondRun(NamedTuple):
     result: Any
 
 
-def _with_item(value: Any, old: Any, new: Any) -> Any:
-    """An argument with a tensor in it replaced, which may be an item of a list, tuple or dict. It is not changed."""
-    if value is old:
-        return new
-    if type(value) is dict:
-        items = _with_item(list(value.values()), old, new)
-        return value if all(map(operator.is_, items, value.values())) else dict(zip(value, items))
-    if type(value) is list or type(value) is tuple:
-        items = [_with_item(item, old, new) for item in value]
-        return value if all(map(operator.is_, items, value)) else type(value)(items)
-    return value
+def _replaced(value: Any, others: dict[int, Any]) -> Any:
+    """An argument with other tensors in it, which may be items of lists, tuples and dicts. `others` replace objects, by
+    id. Containers are not changed but copied, each once, however many ways lead to it."""
+    cls = type(value)
+    if id(value) not in others and (cls is list or cls is tuple or cls is dict):
+        items = list(value.values()) if cls is dict else value
+        copies = [_replaced(item, others) for item in items]
+        is_same = all(map(operator.is_, items, copies))
+        others[id(value)] = value if is_same else dict(zip(value, copies)) if cls is dict else cls(copies)
+    return others.get(id(value), value)
 
 
 def run_again(
@@ -109,13 +108,13 @@ def run_again(
     values = [*args, *kwargs.values()]
     for index, position in varying.numbers:
         values[index] = trace.argument(values[index], position)
-    tensors = {}
+    tensors: dict[int, _core.Tensor] = {}
     for tensor in varying.tensors:
         plain = given[tensor.tensor]
         bounds = marked_dims(plain)
         dims = [(dim, *bounds.get(dim, Bounds())) for dim in tensor.dims]
-        traced = tensors[tensor.tensor] = tracing.trace_sizes(plain, tensor.tensor, dims)
-        values[tensor.argument] = _with_item(values[tensor.argument], plain, traced)
+        tensors[tensor.tensor] = tracing.trace_sizes(plain, tensor.tensor, dims)
+    values = _replaced(values, {id(given[index]): traced for index, traced in tensors.items()})
     positional = values[: len(args)]
     named = dict(zip(kwargs, values[len(args) :]))
     del values

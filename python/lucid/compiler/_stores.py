@@ -40,14 +40,13 @@ def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: Le
         if keeps_float:
             is_entry = place[0] == _ENTRY and (before is ... or before is None or type(before) is float)
             return is_entry and floats.may_be_in(now, variable[1])
-        is_alone = len(state.places[id(place[1])]) == 1 and found.guards.count(place[1]) == 1
         is_known = all(
             floats.may_be_in(item, variable[1])
             if id(item) in floats.copies
             else type(item) in _REPLACING or type(item) in ATOMS
             for item in now
         )
-        return is_alone and is_known and _is_appended(variable, state)
+        return is_known and _is_only_appended(place[1], state)
     # A number that varies would need a plan for each value.
     return type(now) in _REPLACING and (before is ... or type(before) in (*_REPLACING, int, float))
 
@@ -61,12 +60,12 @@ def declare_stores(
     tensors, stored, inputs = dict(found.state.tensors), [], []
     # Lists come first: no code reads what is in them, so a tensor in one of them may vary in another place.
     writes.sort(key=lambda write: write[0][0] != _END)
-    lists = tuple(f"{name}[" for place, name, _, _ in writes if place[0] == _END)
+    lists = {id(place[1]) for place, _, _, _ in writes if place[0] == _END}
     for write in writes:
         place, name, before, now = write
         appends, counts = place[0] == _END, _counts(write)
-        found_there, unread = (before, ()) if appends else ([before], lists)
-        released = [tensor for tensor in found_there if _may_vary(tensor, found, unread)]
+        held, places = (before, 0) if appends else ([before], 1)
+        released = [tensor for tensor in held if _may_vary(tensor, found, lists, places)]
         for tensor in released:
             found.guards.release(tensor)
             tensors.pop(id(tensor), None)
@@ -98,18 +97,22 @@ def refuse_long_lists(lists: list[tuple[list[Any], str]], found: Found) -> None:
 
 
 def _is_log(items: list[Any], found: Found) -> bool:
-    places = found.state.places.get(id(items), ())
-    if len(places) != 1 or found.guards.count(items) != 1 or id(items) in found.state.shown:
+    if id(items) in found.state.shown or not ATOMS.has_all(map(type, items)):
         return False
-    if not ATOMS.has_all(map(type, items)):
-        return False
-    variable = _VARIABLE.fullmatch(next(iter(places)))
-    return variable is not None and _is_appended(variable, found.state)
+    return _is_only_appended(items, found.state)
 
 
-def _is_appended(variable: re.Match[str], state: State) -> bool:
-    """Whether code only appends to the list in a place."""
-    return variable[1] in (state.filled if variable[2] else state.appended)
+def _is_only_appended(items: list[Any], state: State) -> bool:
+    """Whether code only appends to a list. There is one way to reach it: by a name with which code does nothing else,
+    or as an item of a container with such a name."""
+    references = state.references.get(id(items), {})
+    if len(references) != 1:
+        return False
+    (((holder, _), place),) = references.items()
+    variable = _VARIABLE.fullmatch(place)
+    if variable is None or not variable[2]:
+        return variable is not None and variable[1] in state.appended
+    return variable[1] in state.filled and len(state.references.get(holder, ())) == 1
 
 
 def _counts(write: Write) -> bool:
@@ -122,11 +125,11 @@ def _is_one_step(name: str, before: int, now: int, state: State) -> bool:
     return name not in state.tests or (state.steps[name] == {now - before} and abs(before) < MAX_INTEGER)
 
 
-def _may_vary(before: Any, found: Found, unread: tuple[str, ...]) -> bool:
+def _may_vary(before: Any, found: Found, lists: set[int], places: int) -> bool:
     """Whether a place that the call writes to may hold another tensor at the next call. The call then reaches this one
-    in no other way, and reads nothing of it that plans do not compare. Names of places that begin with one of `unread`
-    do not count."""
+    in no other way than by so many places, by `lists` that no code reads, and by arguments, and reads nothing of it
+    that plans do not compare."""
     if type(before) is not lucid.Tensor or "grad" in found.state.names or have_hooks([before]):
         return False
-    places = [place for place in found.state.places.get(id(before), ()) if not place.startswith(unread)]
-    return len(places) <= 1 and found.guards.count(before) <= 1
+    references = found.state.references.get(id(before), ())
+    return sum(holder not in lists for holder, _ in references) <= places

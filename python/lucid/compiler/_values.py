@@ -104,7 +104,7 @@ def _module(walk: Walk, module: Any, place: str) -> None:
     for name, tensor in (*parameters, *buffers):
         # This place says more than that of an optimizer.
         walk.tensors[id(tensor)] = (tensor, f"{place}.{name}")
-        walk.start(tensor, f"{place}.{name}")
+        walk.start(tensor, f"{place}.{name}", name=name)
     for name, child in modules:
         walk.start(child, f"{place}[{name}]" if name.isdigit() else f"{place}.{name}")
     for number, hook in enumerate(hooks):
@@ -121,7 +121,7 @@ def _optimizer(walk: Walk, optimizer: Any, place: str) -> None:
     walk.add_class(type(optimizer), simple_name_of(type(optimizer)))
     for tensor, where in walk.guards.optimizer(optimizer, place):
         walk.tensors.setdefault(id(tensor), (tensor, where))
-        walk.places.setdefault(id(tensor), set()).add(where)
+        walk.refer(tensor, where)
         if type(tensor) is not lucid.Tensor:
             walk.start(tensor, where)
     for value, where in _kept_by(optimizer, place):

@@ -8,6 +8,7 @@ is guarded at those names. The walk runs no user code.
 from __future__ import annotations
 
 import abc
+import collections
 import datetime
 import operator
 import sys
@@ -20,9 +21,9 @@ import lucid
 
 from .. import _core
 from . import _kinds
-from ._argument_walk import visit_argument
+from ._argument_walk import Where, visit_argument
 from ._code import Test, is_caching, is_library, is_library_file, is_numpy, is_own, named_by
-from ._found import Found
+from ._found import Found, References
 from ._functions import own_effect, reason_for
 from ._guarding import add_guards, found_by
 from ._kinds import ATOMS, IMMUTABLE, ByType, derives, mro_of, name_of, printable, simple_name_of, type_set
@@ -50,6 +51,8 @@ _BASE_NAMES = {"forward", "__call__", "__getattr__", "__bases__"}
 # rest is code that matters once it has run.
 _LIBRARY_CLASSES = {"lucid", "enum", "abc", "typing", "numbers", "collections", "dataclasses", "functools"}
 _OF_LIBRARIES = type_set(property, staticmethod, classmethod, *_kinds.BUILTIN_DESCRIPTORS, *IMMUTABLE)
+# The containers to which references are counted. What else holds a value may hand it on unseen.
+_COUNTED = type_set(list, tuple, dict, collections.deque, collections.OrderedDict, collections.defaultdict)
 _OWN_METACLASSES = type_set(type, type(lucid.Tensor))
 # Attributes through which code reads the variables of other code.
 _FRAMES = {"f_back", "f_builtins", "f_globals", "f_locals", "__globals__"}
@@ -67,8 +70,10 @@ class Walk:
         self.guards = _core.GuardSet()
         # By id: the tensor and its place.
         self.tensors: dict[int, tuple[lucid.Tensor, str]] = {}
-        # By id of a tensor or a list: every place where it was found.
-        self.places: dict[int, set[str]] = {}
+        # The references to tensors and containers: see `refer`.
+        self.references: References = {}
+        # The object that is being visited: what it refers to is found.
+        self._holder: Any = None
         # What code does with the values of names: see `Named`.
         self.appended: set[str] = set()
         self.filled: set[str] = set()
@@ -84,6 +89,8 @@ class Walk:
         self.arguments: dict[int, Instance] = {}
         # The containers among the arguments and in their attributes, by id.
         self.containers: set[int] = set()
+        # The tensors that arguments hold in other ways than as items of lists, tuples and dicts, by id.
+        self.held: set[int] = set()
         self.names: set[str] = set(_BASE_NAMES)
         self._pending: list[tuple[Any, str]] = []
         self.instances: list[Instance] = []
@@ -133,9 +140,18 @@ class Walk:
 
     # The walk itself.
 
-    def start(self, value: Any, place: str) -> None:
-        """Adds a value from which to walk."""
+    def start(self, value: Any, place: str, holder: Any = None, name: str | None = None) -> None:
+        """Adds a value from which to walk. `refer` says what holder and name are."""
+        self.refer(value, place, holder, name)
         self._pending.append((value, place))
+
+    def refer(self, value: Any, place: str, holder: Any = None, name: str | None = None) -> None:
+        """Notes that a holder, by default the object that is being visited, refers to a value. The name, or else the
+        place, tells its references apart."""
+        cls = type(value)
+        if cls in _COUNTED or derives(cls, lucid.Tensor):
+            holder = self._holder if holder is None else holder
+            self.references.setdefault(id(value), {})[id(holder), name or place] = place
 
     def run(self) -> Found:
         """Walks until nothing new is found, then guards what was found."""
@@ -224,6 +240,7 @@ class Walk:
     # Looking up names in known and in new objects.
 
     def _look_up(self, instance: Instance, names: set[str], all_names: bool) -> None:
+        self._holder = instance.object
         entries = instance.dict
         everything = (all_names or instance.whole) and not instance.is_closed
         if entries is not None:
@@ -246,13 +263,14 @@ class Walk:
             # The names in the code that uses it are not collected.
             self.passed.add(name)
         if instance.by_path:
-            visit_argument(self, value, place, inside=name not in instance.fields)
+            visit_argument(self, value, place, Where.FIELD if name in instance.fields else Where.INSIDE, name)
         elif is_output(instance.object, name, value):
             visit_output(self, value, place)
         else:
-            self._pending.append((value, place))
+            self.start(value, place, name=name)
 
     def _look_up_class(self, cls: type, names: set[str], all_names: bool) -> None:
+        self._holder = cls
         place = self.guarded_classes[cls]
         of_library = _kinds.library_of(cls) in _LIBRARY_CLASSES
         for name, value in list(_core.class_dict(cls).items()):
@@ -269,7 +287,7 @@ class Walk:
                 or (type(value) is FunctionType and is_library_file(value.__code__.co_filename))
             ):
                 continue
-            self._pending.append((value, f"{place}.{name}"))
+            self.start(value, f"{place}.{name}")
 
     def _ran(self, value: Any) -> bool:
         if type(value) is staticmethod or type(value) is classmethod:
@@ -293,8 +311,6 @@ class Walk:
         cls = type(value)
         if cls in ATOMS:
             return
-        if cls is list or derives(cls, lucid.Tensor):
-            self.places.setdefault(id(value), set()).add(place)
         if id(value) in self.seen:
             return
         self.seen[id(value)] = value
@@ -305,6 +321,7 @@ class Walk:
         visit = self._visits.get(cls)
         if visit is None:
             visit = self._visits[cls] = rule_for(cls).visit
+        self._holder = value
         visit(self, value, place)
 
     def add_function(self, function: FunctionType, place: str) -> None:
@@ -318,19 +335,19 @@ class Walk:
             # their tensors.
             for cell in cells:
                 if not _is_weak_tensor(cell):
-                    self._pending.append((cell, place))
+                    self.start(cell, place)
             return
         self.guards.function(function, place)
         self.add_instance(function, place)
         if not self.add_code(function):
             return
         for name, cell in zip(code.co_freevars, cells):
-            self._pending.append((cell, f"closure {name}"))
+            self.start(cell, f"closure {name}")
         function_name = printable(function.__name__)
         for default in function.__defaults__ or ():
-            self._pending.append((default, f"a default of {function_name}"))
+            self.start(default, f"a default of {function_name}")
         for name, default in (function.__kwdefaults__ or {}).items():
-            self._pending.append((default, f"the default {printable(name)} of {function_name}"))
+            self.start(default, f"the default {printable(name)} of {function_name}")
 
     def add_code(self, function: FunctionType) -> bool:
         """Visits what the code of a function names. Returns whether it may run."""
@@ -366,7 +383,7 @@ class Walk:
 
     def _name_globals(self, function: FunctionType, names: set[str]) -> None:
         entries: dict[str, Any] = function.__globals__
-        builtins: Any = function.__builtins__  # type: ignore[attr-defined]
+        builtins: Any = function.__builtins__  # type: ignore[attr-defined,unused-ignore]
         if type(entries) is not dict or type(builtins) is not dict:
             self.refuse(function.__name__, f"calls {function.__name__}, whose globals are not a plain dict")
             return
@@ -380,9 +397,9 @@ class Walk:
                 shadowed.add(name)
                 value = builtins.get(name, _MISSING)
                 if value is not _MISSING:
-                    self._pending.append((value, name))
+                    self.start(value, name, builtins)
             else:
-                self._pending.append((value, f"global {name}"))
+                self.start(value, f"global {name}", entries)
 
     def _import(self, name: str, entries: dict[str, Any]) -> None:
         package = entries.get("__package__")
@@ -396,7 +413,7 @@ class Walk:
                 wanted.add(candidate)
                 if (module := sys.modules.get(candidate)) is not None:
                     self.imported.add(id(module))
-                    self._pending.append((module, candidate))
+                    self.start(module, candidate)
                 candidate = candidate.rpartition(".")[0]
 
     def add_class(self, cls: type, place: str) -> None:
