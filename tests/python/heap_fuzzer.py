@@ -25,10 +25,8 @@ from heap_reads import read_of, write_of
 from heap_world import HEAD
 from heap_writer import CLASSES, Place, Writer
 
-_STEPS = 40
 # Most calls have the same shape. Another size of the same rank is recorded without another walk.
 _SHAPES = ("[1.0, 2.0, 3.0]",) * 10 + ("[2.0]", "[0.5]", "[[1.0, 2.0, 3.0], [0.5, 4.0, 1.0]]", "[[2.0, 1.0, 0.5]]")
-_HEAD_CODE = compile(HEAD, "<head>", "exec")
 
 _ROOTS = ("g0", "g1", "g2", "g3", "g4")
 # Variables of the closure, and defaults; while the function is written they are globals.
@@ -63,6 +61,12 @@ class Program:
     read: set[str] = field(default_factory=set)
     # Each is the changes before a call, and the call.
     steps: list[tuple[list[str], str]] = field(default_factory=list)
+    # Runs first in each world. The classes and functions in it that are compared now and then.
+    head: str = HEAD
+    shared: tuple[str, ...] = ("shared", "function", "add", *CLASSES)
+    # Whether the function checks the results of plans.
+    verify: bool = False
+    length: int = 40
 
     def heap(self):
         """The statements that build the heap, all variables being globals."""
@@ -86,7 +90,7 @@ class Program:
 
     def text(self):
         """The whole program, to be read."""
-        lines = [self.source(), "call = lucid.compile(target, wait=True)"]
+        lines = [self.source(), f"call = lucid.compile(target, wait=True, verify={int(self.verify)})"]
         for changes, call in self.steps:
             lines += [*changes, call, "print(result)"]
         return "\n".join(lines)
@@ -97,20 +101,19 @@ def _code(text):
     return compile(text, "<step>", "exec")
 
 
-# Calls wait for their plans, so that plans run.
-_compile = functools.partial(lucid.compile, wait=True)
-
-
 class World:
     """One run of a program."""
 
     def __init__(self, program, compiled):
-        self.entries = {"__name__": "world", "jit": _compile if compiled else lambda function: function}
-        exec(_HEAD_CODE, self.entries)
+        # Calls wait for their plans, so that plans run.
+        jit = functools.partial(lucid.compile, wait=True, verify=int(program.verify))
+        self.shared = program.shared
+        self.entries = {"__name__": "world", "jit": jit if compiled else lambda function: function}
+        exec(_code(program.head), self.entries)
         lucid.manual_seed(1)
         exec(compile(program.source(), "<program>", "exec"), self.entries)
         target = self.entries["target"]
-        self.entries["call"] = _compile(target) if compiled else target
+        self.entries["call"] = jit(target) if compiled else target
         self.compiled = self.entries["call"] if compiled else None
 
     @property
@@ -134,7 +137,7 @@ class World:
         seen.append(self.execute(call))
         observer = Observer()
         # Classes and functions are compared now and then: their differences stay.
-        shared = ("shared", "function", "add", *CLASSES) if number % 4 == 3 else ()
+        shared = self.shared if number % 4 == 3 else ()
         for name in (*_ROOTS, "result", "x", "log", "KEPT", *shared):
             seen.append((name, observer.observe(self.entries.get(name, "missing"))))
         seen.append((lucid.is_grad_enabled(), str(lucid.get_default_dtype()), Contents(lucid.get_rng_state())))
@@ -179,7 +182,7 @@ def new_program(choose, writer):
             depth = choose.choice((1, 2, 2, 3)) if number < heap_size else 0
             getattr(program, kind).append(f"{name} = {writer.value(depth, earlier)}")
     entries = {"__name__": "world", "jit": lambda function: function}
-    exec(_HEAD_CODE, entries)
+    exec(_code(HEAD), entries)
     exec(program.heap(), entries)
     names = (*_ROOTS, *_CELLS, *_DEFAULTS)
     # Classes are read less often than variables.
@@ -313,23 +316,28 @@ class Outcome:
     failures: list[str] = field(default_factory=list)
 
 
-def run(seed, steps, outcome=None, shrink=True):
+def heaps(choose):
+    """A program about any objects, and what makes its next step for the world as it is."""
+    writer = Writer(choose, reflects=choose.random() < 0.3)
+    program = new_program(choose, writer)
+    return program, lambda world: new_step(choose, writer, program, world)
+
+
+def run(seed, steps, make=heaps, shrink=True):
     """Runs programs, starting with a seed, until `steps` steps have run."""
-    outcome = outcome or Outcome()
+    outcome = Outcome()
     while outcome.steps < steps:
-        _run_program(seed, outcome, shrink)
+        _run_program(seed, outcome, make, shrink)
         seed += 1
     return outcome
 
 
-def _run_program(seed, outcome, shrink):
-    choose = random.Random(seed)
-    writer = Writer(choose, reflects=choose.random() < 0.3)
-    program = new_program(choose, writer)
+def _run_program(seed, outcome, make, shrink):
+    program, next_step = make(random.Random(seed))
     eager, compiled = World(program, False), World(program, True)
     outcome.programs += 1
-    for number in range(_STEPS):
-        changes, call = new_step(choose, writer, program, eager)
+    for number in range(program.length):
+        changes, call = next_step(eager)
         program.steps.append((changes, call))
         before = eager.step(changes, call, number)
         after = compiled.step(changes, call, number)
@@ -343,8 +351,8 @@ def _run_program(seed, outcome, shrink):
     outcome.hits += compiled.hits
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(make=heaps, description=__doc__):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=10_000)
     arguments = parser.parse_args()
@@ -355,7 +363,7 @@ def main():
     while outcome.steps < arguments.steps:
         known = len(outcome.failures)
         try:
-            _run_program(seed, outcome, shrink=True)
+            _run_program(seed, outcome, make, shrink=True)
         except Exception:
             print(f"----- error of the fuzzer: seed {seed}\n{traceback.format_exc()}", flush=True)
         seed += 1
