@@ -15,8 +15,8 @@ constexpr unsigned kPerturbShift = 5;
 /// The neighbours of a place that sets try before they go to another place.
 constexpr size_t kNeighbours = 9;
 
-/// The mean for a key. Keys that are not chosen to collide take 2 to 6 probes, but multiples of a large power of two up to
-/// 50 in a dict and 130 in a set.
+/// The mean for a key. Keys that are not chosen to collide take 2 to 6 probes, but multiples of a large power of two up
+/// to 50 in a dict and 130 in a set.
 constexpr size_t kMaxProbes = 256;
 /// So that few keys may collide.
 constexpr size_t kFreeProbes = 4096;

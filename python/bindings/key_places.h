@@ -6,10 +6,10 @@
 
 namespace lucid::python {
 
-/// The numbers and tuples among the keys of one dict or set that an untrusted file fills. Python randomizes the hashes of
-/// texts only: a file can choose other keys such that they all probe the same places of the hash table, and building it
-/// takes quadratic time. This repeats the probes of CPython's tables, and throws ValueError once they are too many for
-/// the number of keys.
+/// The numbers and tuples among the keys of one dict or set that an untrusted file fills. Python randomizes the hashes
+/// of texts only: a file can choose other keys such that they all probe the same places of the hash table, and building
+/// it takes quadratic time. This repeats the probes of CPython's tables, and throws ValueError once they are too many
+/// for the number of keys.
 class KeyPlaces {
  public:
   explicit KeyPlaces(bool is_set);

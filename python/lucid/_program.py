@@ -14,7 +14,8 @@ from ._structure import Structure
 class Program:
     """A program that `lucid.export` wrote. It is called like the function, and returns what that returned, bit for bit.
 
-    A call takes tensors, or arrays of NumPy and other libraries. It returns tensors, in lists, tuples and dicts as the function returned them.
+    A call takes tensors, or arrays of NumPy and other libraries. It returns tensors, in lists, tuples and dicts as the
+    function returned them.
     Threads may call it at the same time; calls that write state wait for each other.
     """
 

@@ -8,8 +8,8 @@
 
 namespace lucid {
 
-/// The values that the elements of an operand must have: class labels or indices. A kernel only reports that some element
-/// has another value; these bounds say which.
+/// The values that the elements of an operand must have: class labels or indices. A kernel only reports that some
+/// element has another value; these bounds say which.
 struct ValueBounds {
   size_t operand = 0;
   /// What messages call an element, such as "target".
@@ -23,8 +23,8 @@ struct ValueBounds {
   std::optional<int64_t> ignored;
 };
 
-/// The bounds that the kernels of an op enforce, in the order of the operands. Empty for ops that accept all values. The
-/// shapes of the operands must be valid.
+/// The bounds that the kernels of an op enforce, in the order of the operands. Empty for ops that accept all values.
+/// The shapes of the operands must be valid.
 std::vector<ValueBounds> value_bounds(const Call& call);
 
 }  // namespace lucid

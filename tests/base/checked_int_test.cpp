@@ -19,10 +19,9 @@ TEST(CheckedInt, ComputesAsIntegersDo) {
 }
 
 TEST(CheckedInt, HasNoValueOnceAResultDoesNotFit) {
-  for (const CheckedInt number :
-       {CheckedInt(kMax) + 1, CheckedInt(kMin) - 1, CheckedInt(int64_t{1} << 62) * 4, CheckedInt(kMin) / -1,
-        CheckedInt(kMin) % -1, CheckedInt(1) / 0, CheckedInt(1) % 0, CheckedInt(uint64_t{1} << 63),
-        CheckedInt::none()}) {
+  for (const CheckedInt number : {CheckedInt(kMax) + 1, CheckedInt(kMin) - 1, CheckedInt(int64_t{1} << 62) * 4,
+                                  CheckedInt(kMin) / -1, CheckedInt(kMin) % -1, CheckedInt(1) / 0, CheckedInt(1) % 0,
+                                  CheckedInt(uint64_t{1} << 63), CheckedInt::none()}) {
     EXPECT_FALSE(number.has_value());
     EXPECT_FALSE((number * 0).has_value());
     EXPECT_FALSE((CheckedInt(1) - number).has_value());

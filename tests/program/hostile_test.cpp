@@ -175,13 +175,14 @@ TEST_F(HostilePrograms, OperandsOutsideTheirMemory) {
   const Tensor weight = randn({4});
   const ExportedFunction add = [&](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {in[0] + weight}; };
   for (const auto& [first_byte, shape, stride] :
-       {std::tuple{int64_t{0}, 5, int64_t{1}}, std::tuple{int64_t{4}, 4, int64_t{1}}, std::tuple{int64_t{17}, 1, int64_t{1}},
-        std::tuple{int64_t{2}, 3, int64_t{1}}, std::tuple{kMax, 1, int64_t{1}}, std::tuple{int64_t{0}, 2, kMax},
-        std::tuple{int64_t{0}, 2, int64_t{-1}}}) {
+       {std::tuple{int64_t{0}, 5, int64_t{1}}, std::tuple{int64_t{4}, 4, int64_t{1}},
+        std::tuple{int64_t{17}, 1, int64_t{1}}, std::tuple{int64_t{2}, 3, int64_t{1}}, std::tuple{kMax, 1, int64_t{1}},
+        std::tuple{int64_t{0}, 2, kMax}, std::tuple{int64_t{0}, 2, int64_t{-1}}}) {
     export_function(add, {ones({4})});
     change([&](Json& program) {
       for (Json& operand : program["calls"][0]["operands"])
-        if (operand["is_state"]) operand.update({{"first_byte", first_byte}, {"shape", {shape}}, {"strides", {stride}}});
+        if (operand["is_state"])
+          operand.update({{"first_byte", first_byte}, {"shape", {shape}}, {"strides", {stride}}});
     });
     EXPECT_TRUE(refusal({ones({4})}).starts_with("load_program: the file is damaged: a ")) << first_byte;
   }

@@ -1,5 +1,7 @@
 """Losses warn if their operands broadcast, as PyTorch does: once per line, eager and compiled alike."""
 
+import subprocess
+import sys
 import warnings
 
 import lucid

@@ -77,9 +77,8 @@ class ProgramParts {
     std::string data;
     const auto add = [&](const Part& part) {
       const Json shape = part.name.starts_with("lucid.") ? Json::array({part.bytes.size()}) : part.shape;
-      header[part.name] = {{"dtype", part.dtype},
-                           {"shape", shape},
-                           {"data_offsets", {data.size(), data.size() + part.bytes.size()}}};
+      header[part.name] = {
+          {"dtype", part.dtype}, {"shape", shape}, {"data_offsets", {data.size(), data.size() + part.bytes.size()}}};
       data += part.bytes;
     };
     for (const Part& part : parts) add(part);
