@@ -6,9 +6,10 @@ add_library(lucid_runtime_library SHARED ${PROJECT_SOURCE_DIR}/src/program/c_api
             ${PROJECT_SOURCE_DIR}/src/program/library/missing_parts.cpp)
 # Of the archives, only what the interface needs is taken.
 lucid_link_layers(lucid_runtime_library PRIVATE base code runtime data program)
-target_link_options(lucid_runtime_library PRIVATE ${LUCID_LINK_OPTIONS} -Wl,--gc-sections -Wl,--as-needed -Wl,-s)
+target_link_options(lucid_runtime_library PRIVATE ${LUCID_LINK_OPTIONS} -Wl,--gc-sections -Wl,--as-needed)
+# The sanitizers' own functions are in the program, and their reports need the names of functions.
 if(NOT LUCID_SANITIZE)
-  target_link_options(lucid_runtime_library PRIVATE -Wl,--no-undefined)
+  target_link_options(lucid_runtime_library PRIVATE -Wl,--no-undefined -Wl,-s)
 endif()
 lucid_hide_symbols(lucid_runtime_library runtime_library.map)
 target_include_directories(lucid_runtime_library INTERFACE

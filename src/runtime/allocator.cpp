@@ -16,6 +16,7 @@
 #include "runtime/block_cache.h"
 #include "runtime/guarded_memory.h"
 #include "runtime/small_blocks.h"
+#include "runtime/unused_part.h"
 
 namespace lucid {
 namespace {
@@ -341,13 +342,13 @@ void* allocate_uncommon(size_t bytes) {
       return data;
     }
   }
-  if (bytes > kLargestSmallBlock) return central.allocate_large(bytes);
+  if (bytes > kLargestSmallBlock) return without_unused_part(central.allocate_large(bytes), bytes);
   const size_t size_class = class_of(bytes);
   ThreadCache* const cache = this_thread_cache();
   if (cache && !cache->lists[size_class].head) central.refill(*cache, size_class);
   void* const block = cache ? pop_small(*cache, size_class) : central.allocate_small(size_class);
   if (!block) fail(bytes, "the system has no more memory");
-  return block;
+  return without_unused_part(block, bytes);
 }
 
 void deallocate_uncommon(void* data, size_t bytes) {
@@ -356,6 +357,7 @@ void deallocate_uncommon(void* data, size_t bytes) {
     g_special.fetch_sub(1);
     return central.deallocate_guarded(bytes);
   }
+  restore_unused_part(data, bytes);
   if (bytes > kLargestSmallBlock) return central.deallocate_large(data, bytes);
   const size_t size_class = class_of(bytes);
   ThreadCache* const cache = this_thread_cache();
@@ -372,7 +374,7 @@ void* allocate(size_t bytes) {
   ThreadCache* const cache = t_cache;
   if (bytes <= kLargestSmallBlock && cache && g_special.load(std::memory_order_relaxed) == 0) [[likely]] {
     if (void* const block = pop_small(*cache, class_of(bytes))) [[likely]]
-      return block;
+      return without_unused_part(block, bytes);
   }
   return allocate_uncommon(bytes);
 }
@@ -384,6 +386,7 @@ void deallocate(void* data, size_t bytes) noexcept {
     const size_t size_class = class_of(bytes);
     FreeList& list = cache->lists[size_class];
     if (list.count < max_cached(size_class)) [[likely]] {
+      restore_unused_part(data, bytes);
       list.push(data);
       return count_small(*cache, -static_cast<int64_t>(kClassSizes[size_class]));
     }
