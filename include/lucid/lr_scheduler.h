@@ -38,13 +38,18 @@ class LRScheduler {
 
   /// Options and progress, but not functions.
   virtual Tree state_dict() const;
-  virtual void load_state_dict(const Tree& state_dict);
+  /// Throws ValueError or TypeError, and changes nothing, if the state does not describe such a schedule.
+  void load_state_dict(const Tree& state_dict);
+  /// Checks a state, and returns a function that loads it, which cannot fail.
+  virtual std::function<void()> loader_of(const Tree& state_dict);
 
   /// An option or state value by name; null if there is none.
   const Tree* find(const std::string& name) const;
 
  protected:
   explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {}
+  /// Checks options and progress, those of a constructor or of a loaded state.
+  virtual void check_values(const Tree::Dict& /*values*/) const {}
   /// Sets the first rates. With `last_epoch` -1, the current rates of the optimizer are the initial rates; otherwise
   /// its groups must have an "initial_lr".
   void start(int64_t last_epoch);
@@ -62,7 +67,10 @@ class LRScheduler {
   const std::string& text(const char* name) const { return values_.at(name).as_text(name); }
   bool flag(const char* name) const { return values_.at(name).as_bool(name); }
   /// One number for each group, from an option that is one number or a list with one for each.
-  std::vector<double> per_group(const char* name) const;
+  std::vector<double> per_group(const char* name) const { return per_group(values_, name); }
+  std::vector<double> per_group(const Tree::Dict& values, const char* name) const;
+  /// The initial rate of a group. A group that was added later begins with the rate that it has.
+  double base_rate(size_t i);
 
   Optimizer& optimizer_;
   Tree::Dict values_;

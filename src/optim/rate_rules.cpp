@@ -20,10 +20,6 @@ int64_t milestones_up_to(const View& v, int64_t epoch) {
 /// Half a cosine wave from 1 at epoch 0 to 0 at `length`.
 double wave(double epoch, double length) { return (1 + std::cos(pi * epoch / length)) / 2; }
 
-void require_positive(const View& v, const char* schedule, const char* name) {
-  if (v.integer(name) <= 0) throw ValueError("{}: {} must be above 0, got {}", schedule, name, v.integer(name));
-}
-
 RateRule step_lr() {
   return {.name = "StepLR",
           .defaults = {{"step_size", {}}, {"gamma", 0.1}},
@@ -36,7 +32,11 @@ RateRule step_lr() {
                 const int64_t steps = v.epoch / v.integer("step_size");
                 return base * std::pow(v.real("gamma"), static_cast<double>(steps));
               },
-          .check = [](const View& v) { require_positive(v, "StepLR", "step_size"); }};
+          .check =
+              [](const View& v) {
+                require_period("StepLR", v.values, "step_size", 1);
+                v.real("gamma");
+              }};
 }
 
 RateRule multi_step_lr() {
@@ -50,6 +50,11 @@ RateRule multi_step_lr() {
           .closed =
               [](const View& v, double base) {
                 return base * std::pow(v.real("gamma"), static_cast<double>(milestones_up_to(v, v.epoch)));
+              },
+          .check =
+              [](const View& v) {
+                milestones_up_to(v, 0);
+                v.real("gamma");
               }};
 }
 
@@ -67,6 +72,7 @@ RateRule constant_lr() {
               [](const View& v) {
                 if (!(v.real("factor") >= 0 && v.real("factor") <= 1))
                   throw ValueError("ConstantLR: factor must be between 0 and 1, got {}", v.real("factor"));
+                v.integer("total_iters");
               }};
 }
 
@@ -97,6 +103,7 @@ RateRule linear_lr() {
                                    v.real("start_factor"));
                 if (!(v.real("end_factor") >= 0 && v.real("end_factor") <= 1))
                   throw ValueError("LinearLR: end_factor must be between 0 and 1, got {}", v.real("end_factor"));
+                v.integer("total_iters");
               }};
 }
 
@@ -105,7 +112,8 @@ RateRule exponential_lr() {
           .defaults = {{"gamma", {}}},
           .next = [](const View& v, double rate, double) { return v.initial ? rate : rate * v.real("gamma"); },
           .closed = [](const View& v,
-                       double base) { return base * std::pow(v.real("gamma"), static_cast<double>(v.epoch)); }};
+                       double base) { return base * std::pow(v.real("gamma"), static_cast<double>(v.epoch)); },
+          .check = [](const View& v) { v.real("gamma"); }};
 }
 
 RateRule polynomial_lr() {
@@ -126,7 +134,11 @@ RateRule polynomial_lr() {
                 const double done = static_cast<double>(std::min(total, v.epoch)) / static_cast<double>(total);
                 return base * std::pow(1 - done, v.real("power"));
               },
-          .check = [](const View& v) { require_positive(v, "PolynomialLR", "total_iters"); }};
+          .check =
+              [](const View& v) {
+                require_period("PolynomialLR", v.values, "total_iters", 1);
+                v.real("power");
+              }};
 }
 
 RateRule cosine_annealing_lr() {
@@ -151,7 +163,11 @@ RateRule cosine_annealing_lr() {
                 const double low = v.real("eta_min");
                 return low + (base - low) * wave(static_cast<double>(v.epoch), static_cast<double>(v.integer("T_max")));
               },
-          .check = [](const View& v) { require_positive(v, "CosineAnnealingLR", "T_max"); }};
+          .check =
+              [](const View& v) {
+                require_period("CosineAnnealingLR", v.values, "T_max", 1);
+                v.real("eta_min");
+              }};
 }
 
 }  // namespace

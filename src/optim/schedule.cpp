@@ -8,6 +8,20 @@
 #include "tensor/observer.h"
 
 namespace lucid::optim {
+namespace {
+
+void check_epoch(int64_t epoch) {
+  if (epoch > kMaxEpoch || epoch < -kMaxEpoch)
+    throw ValueError("lr_scheduler: the epoch must be between -2^53 and 2^53, got {}", epoch);
+}
+
+}  // namespace
+
+void require_period(const char* schedule, const Tree::Dict& values, const char* name, int64_t low) {
+  const int64_t value = values.at(name).as_integer(name);
+  if (value < low) throw ValueError("{}: {} must be at least {}, got {}", schedule, name, low, value);
+  if (value > kMaxEpoch) throw ValueError("{}: {} must be at most 2^53, got {}", schedule, name, value);
+}
 
 LRScheduler::~LRScheduler() = default;
 
@@ -31,7 +45,7 @@ void LRScheduler::start(int64_t last_epoch) {
 
 void LRScheduler::step() {
   ++steps_;
-  ++epoch_;
+  check_epoch(++epoch_);
   set_rates(rates());
 }
 
@@ -41,6 +55,7 @@ void LRScheduler::step_to(int64_t epoch) {
 }
 
 void LRScheduler::advance_to(int64_t epoch) {
+  check_epoch(epoch);
   epoch_ = epoch;
   const std::vector<double> closed = closed_rates();
   set_rates(closed.empty() ? rates() : closed);
@@ -92,8 +107,13 @@ void LRScheduler::read_rates() {
   for (size_t i = 0; i < group_count(); ++i) last_rates_.push_back(group(i).real("lr"));
 }
 
-std::vector<double> LRScheduler::per_group(const char* name) const {
-  const Tree& value = values_.at(name);
+double LRScheduler::base_rate(size_t i) {
+  while (base_rates_.size() <= i) base_rates_.push_back(group(base_rates_.size()).real("lr"));
+  return base_rates_[i];
+}
+
+std::vector<double> LRScheduler::per_group(const Tree::Dict& values, const char* name) const {
+  const Tree& value = values.at(name);
   const Tree::List* items = value.items_or_null();
   if (!items) return std::vector<double>(group_count(), value.as_real(name));
   if (items->size() != group_count())
@@ -127,17 +147,35 @@ Tree LRScheduler::state_dict() const {
 
 void LRScheduler::load_state_dict(const Tree& state_dict) {
   note_act_outside("loads the state of a learning rate schedule");
+  loader_of(state_dict)();
+}
+
+std::function<void()> LRScheduler::loader_of(const Tree& state_dict) {
   const Tree::Dict& state = state_dict.as_dict("lr_scheduler: state_dict");
-  const std::vector<double> base = numbers_of(state.at("base_lrs"), "base_lrs");
-  if (base.size() != group_count())
-    throw ValueError("lr_scheduler: the state has {} parameter groups, but the optimizer has {}", base.size(),
-                     group_count());
-  base_rates_ = base;
-  epoch_ = state.at("last_epoch").as_integer("last_epoch");
-  steps_ = state.at("_step_count").as_integer("_step_count");
-  last_rates_ = numbers_of(state.at("_last_lr"), "_last_lr");
+  std::vector<double> base = numbers_of(state.at("base_lrs"), "base_lrs");
+  std::vector<double> last = numbers_of(state.at("_last_lr"), "_last_lr");
+  for (const auto& rates : {base, last})
+    if (rates.size() != group_count())
+      throw ValueError("lr_scheduler: the state has {} parameter groups, but the optimizer has {}", rates.size(),
+                       group_count());
+  const int64_t epoch = state.at("last_epoch").as_integer("last_epoch");
+  const int64_t steps = state.at("_step_count").as_integer("_step_count");
+  check_epoch(epoch);
+  if (steps < 0 || steps > kMaxEpoch) throw ValueError("lr_scheduler: the state has taken {} steps", steps);
+  Tree::Dict values = values_;
   for (const auto& [key, value] : values_)
-    if (const Tree* loaded = state.find(key)) values_[key] = *loaded;
+    if (const Tree* loaded = state.find(key)) values[key] = *loaded;
+  for (const auto& [key, value] : values)
+    if (const int64_t* number = value.get_if<int64_t>(); number && (*number > kMaxEpoch || *number < -kMaxEpoch))
+      throw ValueError("lr_scheduler: {} must be between -2^53 and 2^53, got {}", to_string(key), *number);
+  check_values(values);
+  return [this, epoch, steps, base = std::move(base), last = std::move(last), values = std::move(values)]() mutable {
+    base_rates_.swap(base);
+    last_rates_.swap(last);
+    std::swap(values_, values);
+    epoch_ = epoch;
+    steps_ = steps;
+  };
 }
 
 Tree::Dict complete(const std::string& name, Tree::Dict defaults, const Tree::Dict& given) {
@@ -165,19 +203,22 @@ class RuleSchedule : public LRScheduler {
     values_ = complete(rule.name, rule.defaults, options);
     for (const auto& [key, value] : values_)
       if (value.is_none()) throw TypeError("{}: {} must be given", rule.name, to_string(key));
-    if (rule.check) rule.check(view());
+    check_values(values_);
     start(last_epoch);
   }
 
  protected:
+  void check_values(const Tree::Dict& values) const override {
+    if (rule_.check) rule_.check({values, epoch_, initial_, steps_});
+  }
   std::vector<double> rates() override {
     std::vector<double> rates;
-    for (size_t i = 0; i < group_count(); ++i) rates.push_back(rule_.next(view(), group(i).real("lr"), base_rates_[i]));
+    for (size_t i = 0; i < group_count(); ++i) rates.push_back(rule_.next(view(), group(i).real("lr"), base_rate(i)));
     return rates;
   }
   std::vector<double> closed_rates() override {
     std::vector<double> rates;
-    for (const double base : base_rates_) rates.push_back(rule_.closed(view(), base));
+    for (size_t i = 0; i < group_count(); ++i) rates.push_back(rule_.closed(view(), base_rate(i)));
     return rates;
   }
 
@@ -203,10 +244,11 @@ class FunctionSchedule : public LRScheduler {
   std::vector<double> rates() override {
     std::vector<double> rates;
     for (size_t i = 0; i < group_count(); ++i) {
-      if (!multiplies_)
-        rates.push_back(base_rates_[i] * functions_[i](epoch_));
+      const double now = group(i).real("lr");
+      if (i >= functions_.size() || (multiplies_ && initial_))
+        rates.push_back(now);  // a group that was added later has no function
       else
-        rates.push_back(initial_ ? group(i).real("lr") : group(i).real("lr") * functions_[i](epoch_));
+        rates.push_back((multiplies_ ? now : base_rate(i)) * functions_[i](epoch_));
     }
     return rates;
   }
@@ -245,12 +287,7 @@ class Plateau : public LRScheduler {
                         {"min_lr", 0.0},
                         {"eps", 1e-8}},
                        options);
-    if (real("factor") >= 1) throw ValueError("ReduceLROnPlateau: factor must be below 1, got {}", real("factor"));
-    if (text("mode") != "min" && text("mode") != "max")
-      throw ValueError("ReduceLROnPlateau: mode must be 'min' or 'max', got '{}'", text("mode"));
-    if (text("threshold_mode") != "rel" && text("threshold_mode") != "abs")
-      throw ValueError("ReduceLROnPlateau: threshold_mode must be 'rel' or 'abs', got '{}'", text("threshold_mode"));
-    per_group("min_lr");
+    check_values(values_);
     const double infinity = std::numeric_limits<double>::infinity();
     values_["best"] = text("mode") == "min" ? infinity : -infinity;
     values_["cooldown_counter"] = 0;
@@ -281,6 +318,17 @@ class Plateau : public LRScheduler {
     }
     values_["num_bad_epochs"] = bad;
     read_rates();
+  }
+
+ protected:
+  void check_values(const Tree::Dict& values) const override {
+    if (const double factor = values.at("factor").as_real("factor"); factor >= 1)
+      throw ValueError("ReduceLROnPlateau: factor must be below 1, got {}", factor);
+    if (const std::string& mode = values.at("mode").as_text("mode"); mode != "min" && mode != "max")
+      throw ValueError("ReduceLROnPlateau: mode must be 'min' or 'max', got '{}'", mode);
+    if (const std::string& mode = values.at("threshold_mode").as_text("threshold_mode"); mode != "rel" && mode != "abs")
+      throw ValueError("ReduceLROnPlateau: threshold_mode must be 'rel' or 'abs', got '{}'", mode);
+    per_group(values, "min_lr");
   }
 
  private:

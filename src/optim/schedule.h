@@ -27,6 +27,11 @@ struct RateRule {
 
 const std::vector<RateRule>& rate_rules();
 
+/// Sums and differences of epochs and periods up to this fit into 64 bits, and are exact as floats.
+inline constexpr int64_t kMaxEpoch = int64_t{1} << 53;
+/// Throws ValueError unless an option is an integer from `low` to kMaxEpoch.
+void require_period(const char* schedule, const Tree::Dict& values, const char* name, int64_t low);
+
 /// `defaults` overridden by `given`. Throws TypeError for unknown options.
 Tree::Dict complete(const std::string& name, Tree::Dict defaults, const Tree::Dict& given);
 /// Removes "last_epoch" from the options and returns it, or -1 if it is not there.

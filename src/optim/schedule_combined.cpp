@@ -14,11 +14,17 @@ Tree states_of(const std::vector<std::shared_ptr<LRScheduler>>& schedules) {
   return states;
 }
 
-void load_states(const std::vector<std::shared_ptr<LRScheduler>>& schedules, const Tree& states) {
+/// Checks the states of all schedules, and returns a function that loads them.
+std::function<void()> loader_of_parts(const std::vector<std::shared_ptr<LRScheduler>>& schedules, const Tree& state) {
+  const Tree& states = state.as_dict("lr_scheduler: state_dict").at("_schedulers");
   const Tree::List& list = states.as_items("lr_scheduler: _schedulers");
   if (list.size() != schedules.size())
     throw ValueError("lr_scheduler: the state has {} schedules, but there are {}", list.size(), schedules.size());
-  for (size_t i = 0; i < list.size(); ++i) schedules[i]->load_state_dict(list[i]);
+  std::vector<std::function<void()>> loaders;
+  for (size_t i = 0; i < list.size(); ++i) loaders.push_back(schedules[i]->loader_of(list[i]));
+  return [loaders = std::move(loaders)] {
+    for (const auto& load : loaders) load();
+  };
 }
 
 void check_parts(const char* name, const Optimizer* optimizer,
@@ -55,9 +61,11 @@ class ChainedSchedule : public LRScheduler {
     (*state.dict_or_null())["_schedulers"] = states_of(schedules_);
     return state;
   }
-  void load_state_dict(const Tree& state_dict) override {
-    load_states(schedules_, state_dict.as_dict("lr_scheduler: state_dict").at("_schedulers"));
-    LRScheduler::load_state_dict(state_dict);
+  std::function<void()> loader_of(const Tree& state_dict) override {
+    return [parts = loader_of_parts(schedules_, state_dict), own = LRScheduler::loader_of(state_dict)] {
+      parts();
+      own();
+    };
   }
 
  private:
@@ -107,9 +115,11 @@ class SequentialSchedule : public LRScheduler {
     (*state.dict_or_null())["_schedulers"] = states_of(schedules_);
     return state;
   }
-  void load_state_dict(const Tree& state_dict) override {
-    load_states(schedules_, state_dict.as_dict("lr_scheduler: state_dict").at("_schedulers"));
-    LRScheduler::load_state_dict(state_dict);
+  std::function<void()> loader_of(const Tree& state_dict) override {
+    return [parts = loader_of_parts(schedules_, state_dict), own = LRScheduler::loader_of(state_dict)] {
+      parts();
+      own();
+    };
   }
 
  private:

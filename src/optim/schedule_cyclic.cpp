@@ -15,12 +15,9 @@ class WarmRestarts : public LRScheduler {
   WarmRestarts(Optimizer& optimizer, Tree::Dict options) : LRScheduler(optimizer) {
     const int64_t last_epoch = take_last_epoch(options);
     values_ = complete("CosineAnnealingWarmRestarts", {{"T_0", {}}, {"T_mult", 1}, {"eta_min", 0.0}}, options);
-    if (integer("T_0") <= 0)
-      throw ValueError("CosineAnnealingWarmRestarts: T_0 must be above 0, got {}", integer("T_0"));
-    if (integer("T_mult") < 1)
-      throw ValueError("CosineAnnealingWarmRestarts: T_mult must be at least 1, got {}", integer("T_mult"));
-    values_["T_i"] = integer("T_0");
+    values_["T_i"] = values_["T_0"];
     values_["T_cur"] = last_epoch;
+    check_values(values_);
     start(last_epoch);
   }
 
@@ -31,14 +28,15 @@ class WarmRestarts : public LRScheduler {
     int64_t position = integer("T_cur") + 1;
     if (position >= integer("T_i")) {
       position %= integer("T_i");
-      values_["T_i"] = integer("T_i") * integer("T_mult");
+      values_["T_i"] = next_length(integer("T_i"));
     }
     values_["T_cur"] = position;
     set_rates(rates());
   }
 
   void step_to(int64_t epoch) override {
-    if (epoch < 0) throw ValueError("CosineAnnealingWarmRestarts: the epoch must be at least 0, got {}", epoch);
+    if (epoch < 0 || epoch > kMaxEpoch)
+      throw ValueError("CosineAnnealingWarmRestarts: the epoch must be at least 0 and at most 2^53, got {}", epoch);
     ++steps_;
     epoch_ = epoch;
     int64_t length = integer("T_0");
@@ -46,7 +44,7 @@ class WarmRestarts : public LRScheduler {
     if (integer("T_mult") == 1) position %= length;
     while (position >= length) {
       position -= length;
-      length *= integer("T_mult");
+      length = next_length(length);
     }
     values_["T_cur"] = position;
     values_["T_i"] = length;
@@ -54,12 +52,25 @@ class WarmRestarts : public LRScheduler {
   }
 
  protected:
+  void check_values(const Tree::Dict& values) const override {
+    const char* const name = "CosineAnnealingWarmRestarts";
+    for (const char* period : {"T_0", "T_mult", "T_i"}) require_period(name, values, period, 1);
+    require_period(name, values, "T_cur", -kMaxEpoch);
+    values.at("eta_min").as_real("eta_min");
+  }
   std::vector<double> rates() override {
     const double done = static_cast<double>(integer("T_cur")) / static_cast<double>(integer("T_i"));
     const double height = (1 + std::cos(std::numbers::pi * done)) / 2;
     std::vector<double> rates;
-    for (const double base : base_rates_) rates.push_back(real("eta_min") + (base - real("eta_min")) * height);
+    for (size_t i = 0; i < group_count(); ++i)
+      rates.push_back(real("eta_min") + (base_rate(i) - real("eta_min")) * height);
     return rates;
+  }
+
+ private:
+  /// No wave is longer than kMaxEpoch.
+  int64_t next_length(int64_t length) const {
+    return length > kMaxEpoch / integer("T_mult") ? kMaxEpoch : length * integer("T_mult");
   }
 };
 
@@ -114,11 +125,8 @@ class Cyclic : public CyclicBase {
                         {"max_momentum", 0.9}},
                        options);
     if (!functions.empty()) scale_ = functions[0];
-    if (!scale_ && text("mode") != "triangular" && text("mode") != "triangular2" && text("mode") != "exp_range")
-      throw ValueError("CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', got '{}'", text("mode"));
     if (values_["step_size_down"].is_none()) values_["step_size_down"] = values_["step_size_up"];
-    for (const char* name : {"step_size_up", "step_size_down"})
-      if (!(real(name) > 0)) throw ValueError("CyclicLR: {} must be above 0, got {}", name, real(name));
+    check_values(values_);
     const std::vector<double> lows = per_group("base_lr");
     for (size_t i = 0; last_epoch == -1 && i < group_count(); ++i) group(i).set("lr", lows[i]);
     start_momentum("CyclicLR", last_epoch);
@@ -127,6 +135,15 @@ class Cyclic : public CyclicBase {
   }
 
  protected:
+  void check_values(const Tree::Dict& values) const override {
+    const std::string& mode = values.at("mode").as_text("mode");
+    if (!scale_ && mode != "triangular" && mode != "triangular2" && mode != "exp_range")
+      throw ValueError("CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', got '{}'", mode);
+    for (const char* name : {"step_size_up", "step_size_down"})
+      if (const double size = values.at(name).as_real(name); !(size > 0))
+        throw ValueError("CyclicLR: {} must be above 0, got {}", name, size);
+    for (const char* name : {"base_lr", "max_lr"}) per_group(values, name);
+  }
   std::vector<double> rates() override {
     const double up = real("step_size_up");
     const double length = up + real("step_size_down");
@@ -139,7 +156,7 @@ class Cyclic : public CyclicBase {
     const std::vector<double> highs = per_group("max_lr");
     std::vector<double> rates;
     for (size_t i = 0; i < group_count(); ++i) {
-      rates.push_back(base_rates_[i] + (highs[i] - base_rates_[i]) * scaled);
+      rates.push_back(base_rate(i) + (highs[i] - base_rate(i)) * scaled);
       if (!flag("cycle_momentum")) continue;
       const double low = per_group("base_momentum")[i];
       const double high = per_group("max_momentum")[i];
@@ -150,7 +167,9 @@ class Cyclic : public CyclicBase {
 
  private:
   double scale(double cycle) const {
-    if (scale_) return scale_(text("scale_mode") == "cycle" ? static_cast<int64_t>(cycle) : epoch_);
+    if (scale_ && text("scale_mode") != "cycle") return scale_(epoch_);
+    if (scale_)
+      return scale_(std::abs(cycle) < static_cast<double>(kMaxEpoch) ? static_cast<int64_t>(cycle) : kMaxEpoch);
     if (text("mode") == "triangular2") return 1 / std::pow(2.0, cycle - 1);
     if (text("mode") == "exp_range") return std::pow(real("gamma"), static_cast<double>(epoch_));
     return 1;
@@ -179,14 +198,12 @@ class OneCycle : public CyclicBase {
     if (values_["total_steps"].is_none()) {
       if (values_["epochs"].is_none() || values_["steps_per_epoch"].is_none())
         throw ValueError("OneCycleLR: pass total_steps, or epochs and steps_per_epoch");
-      values_["total_steps"] = integer("epochs") * integer("steps_per_epoch");
+      for (const char* name : {"epochs", "steps_per_epoch"}) require_period("OneCycleLR", values_, name, 1);
+      int64_t steps = 0;
+      if (__builtin_mul_overflow(integer("epochs"), integer("steps_per_epoch"), &steps)) steps = kMaxEpoch + 1;
+      values_["total_steps"] = steps;
     }
-    if (integer("total_steps") <= 0)
-      throw ValueError("OneCycleLR: the number of steps must be above 0, got {}", integer("total_steps"));
-    if (!(real("pct_start") >= 0 && real("pct_start") <= 1))
-      throw ValueError("OneCycleLR: pct_start must be between 0 and 1, got {}", real("pct_start"));
-    if (text("anneal_strategy") != "cos" && text("anneal_strategy") != "linear")
-      throw ValueError("OneCycleLR: anneal_strategy must be 'cos' or 'linear', got '{}'", text("anneal_strategy"));
+    check_values(values_);
     const std::vector<double> highs = per_group("max_lr");
     for (size_t i = 0; last_epoch == -1 && i < group_count(); ++i) {
       group(i).set("initial_lr", highs[i] / real("div_factor"));
@@ -198,6 +215,14 @@ class OneCycle : public CyclicBase {
   }
 
  protected:
+  void check_values(const Tree::Dict& values) const override {
+    require_period("OneCycleLR", values, "total_steps", 1);
+    if (const double start = values.at("pct_start").as_real("pct_start"); !(start >= 0 && start <= 1))
+      throw ValueError("OneCycleLR: pct_start must be between 0 and 1, got {}", start);
+    if (const std::string& name = values.at("anneal_strategy").as_text("anneal_strategy");
+        name != "cos" && name != "linear")
+      throw ValueError("OneCycleLR: anneal_strategy must be 'cos' or 'linear', got '{}'", name);
+  }
   /// Moves rate and momentum from one pair of group options to another, until step `end`.
   struct Phase {
     double end;
