@@ -218,9 +218,10 @@ TensorRef tensor_from_array(const ArgumentContext& context, PyObject* object, Sh
 TensorRef tensor_from_data(const ArgumentContext& context, PyObject* data, std::optional<Dtype> dtype) {
   const GradModeScope no_grad(false);
   if (TensorImpl* tensor = tensor_or_null(data)) {
-    const Dims strides = contiguous_strides(tensor->sizes());
-    const TensorRef dense = make_tensor(dtype.value_or(tensor->dtype()), tensor->sizes(), strides, tensor->device());
-    copy_into(*tensor, *dense);
+    const TensorRef own = alias_of(*tensor);
+    const TensorRef dense =
+        make_tensor(dtype.value_or(own->dtype()), own->sizes(), contiguous_strides(own->sizes()), own->device());
+    copy_into(*own, *dense);
     return dense;
   }
   if (const std::optional<Scalar> number = number_or_none(context, data)) {
@@ -238,7 +239,10 @@ TensorRef tensor_from_data(const ArgumentContext& context, PyObject* data, std::
 }
 
 PyObject* to_list(const TensorImpl& tensor) {
-  return list_of(tensor, 0, static_cast<const char*>(HostView(tensor).data()));
+  // Creating lists may run the garbage collector, and with it any Python code.
+  const TensorRef own = alias_of(tensor);
+  const HostView view(*own);
+  return list_of(*own, 0, static_cast<const char*>(view.data()));
 }
 
 }  // namespace lucid::python

@@ -305,17 +305,17 @@ PyObject* reduce_method(PyObject* self, PyObject*) {
     const GradModeScope no_grad(false);
     TensorImpl& tensor = tensor_in(self);
     note_escape(tensor, "pickles a tensor");
-    const TensorRef dense = contiguous(TensorRef(&tensor));
-    const auto bytes = static_cast<Py_ssize_t>(size_of(tensor.dtype())) * tensor.numel();
+    const TensorRef dense = contiguous(alias_of(tensor));
+    const auto bytes = static_cast<Py_ssize_t>(size_of(dense->dtype())) * dense->numel();
     const HostView view(*dense);
     const nb::object data = checked(PyBytes_FromStringAndSize(static_cast<const char*>(view.data()), bytes));
-    const nb::object shape = checked(from_ints(tensor.sizes()));
+    const nb::object shape = checked(from_ints(dense->sizes()));
     const nb::object module = checked(PyImport_ImportModule("lucid._tensor"));
     const nb::object rebuild = checked(PyObject_GetAttrString(module.ptr(), "rebuild_tensor"));
     const nb::object attributes = attributes_of(self);
     return Py_BuildValue("O(OOOOOO)O", rebuild.ptr(), Py_TYPE(self), data.ptr(), shape.ptr(),
-                         dtype_object(tensor.dtype()), requires_grad(tensor) ? Py_True : Py_False,
-                         device_object(tensor.device()), attributes.is_valid() ? attributes.ptr() : Py_None);
+                         dtype_object(dense->dtype()), requires_grad(tensor) ? Py_True : Py_False,
+                         device_object(dense->device()), attributes.is_valid() ? attributes.ptr() : Py_None);
   });
 }
 

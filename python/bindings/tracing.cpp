@@ -286,7 +286,7 @@ nb::object read_number(const TensorImpl& tensor) {
   PythonTracing* const tracing = PythonTracing::active();
   if (!tracing || !is_float(tensor.dtype()) || tensor.numel() != 1) [[likely]]
     return nb::steal(from_scalar(item(tensor)));
-  nb::object value = nb::steal(from_scalar(Scalar::load(tensor.dtype(), HostView(tensor).data())));
+  nb::object value = nb::steal(from_scalar(element_of(tensor)));
   tracing->add_float(tensor, value);
   return value;
 }

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <utility>
+
+#include "base/lock.h"
+
 namespace lucid {
 
 /// Hooks around work that takes milliseconds, such as code generation. A caller that holds a lock which other threads
@@ -27,6 +31,33 @@ class BlockingScope {
  private:
   void* state_ = nullptr;
 };
+
+/// Marks a section that relies on something that the caller's lock protects and that it neither copied nor owns: the
+/// type and the memory of a handle that Python holds, or a reference into a container that Python may change. Debug
+/// builds and sanitizers abort if the lock is released in it.
+class BorrowScope {
+ public:
+  BorrowScope() {
+    if constexpr (LUCID_CHECKS_LOCKS) count(1);
+  }
+  BorrowScope(const BorrowScope&) = delete;
+  BorrowScope& operator=(const BorrowScope&) = delete;
+  ~BorrowScope() { end(); }
+
+  /// Ends the section early.
+  void end() {
+    if constexpr (LUCID_CHECKS_LOCKS)
+      if (std::exchange(is_open_, false)) count(-1);
+  }
+
+ private:
+  static void count(int change);
+  bool is_open_ = true;
+};
+
+/// In debug builds, aborts the process if this thread holds a mutex or is in a BorrowScope: whoever calls it is about
+/// to release the caller's lock.
+void check_may_block(const char* what);
 
 /// Waiting threads call this periodically and after a signal, without holding a mutex.
 void check_interrupts();

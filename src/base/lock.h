@@ -33,6 +33,7 @@ enum class LockRank : uint8_t {
   kDebugger,
   kCell,
   kPackedForms,
+  kHandle,
   kGpuCommands,
   kGpu,
   kGpuMemory,

@@ -48,8 +48,9 @@ struct Document {
   std::vector<TensorRef> tensors;
 
   void add(const std::string& name, const TensorImpl& tensor) {
-    header.entries.push_back({name, tensor.dtype(), tensor.sizes(), 0, 0});
-    tensors.emplace_back(const_cast<TensorImpl*>(&tensor));
+    // Writing a file takes long: other threads may give the tensor another shape meanwhile.
+    const TensorRef& own = tensors.emplace_back(alias_of(tensor));
+    header.entries.push_back({name, own->dtype(), own->sizes(), 0, 0});
   }
 
   /// Passes the bytes of the file to `put`, in order.

@@ -134,6 +134,7 @@ class CppCall::Traced {
       const auto index = static_cast<size_t>(std::ranges::find(call_.tensors_, tensor) - call_.tensors_.begin());
       if (dims.empty()) continue;
       replaced_.emplace_back(tensor, sizes_->add(*tensor, index, dims));
+      got_.push_back(alias_of(*tensor));
       if (tensor->is_view()) replaced_.back().second->set_view_of(tensor->root(), tensor->view_kind());
     }
     for (size_t i = 0; i < tensors.size(); ++i)
@@ -144,11 +145,14 @@ class CppCall::Traced {
   /// What the function did to a handle in place of an argument, it did to the argument.
   void return_handles() const {
     const SizeTrace::Pause pause;
-    for (const auto& [tensor, traced] : replaced_) {
+    for (size_t i = 0; i < replaced_.size(); ++i) {
+      const auto& [tensor, traced] = replaced_[i];
       if (traced->autograd()) tensor->share_autograd(*traced);
-      const Geometry now = SizeReplacer()(traced->geometry()), before = tensor->geometry();
+      // Compared with what the function got: another thread may have given the argument itself another shape.
+      const TensorImpl& got = *got_[i];
+      const Geometry now = SizeReplacer()(traced->geometry()), before = got.geometry();
       if (now.sizes != before.sizes || now.strides != before.strides || now.offset != before.offset ||
-          traced->cell() != tensor->cell() || traced->dtype() != tensor->dtype())
+          traced->cell() != got.cell() || traced->dtype() != got.dtype())
         tensor->rebind(traced->dtype(), now.sizes, now.strides, now.offset, traced->cell());
     }
   }
@@ -206,6 +210,8 @@ class CppCall::Traced {
   std::vector<TensorImpl*> candidates_;
   /// Those whose sizes are traced, and what the function gets in their place.
   std::vector<std::pair<TensorImpl*, TensorRef>> replaced_;
+  /// What those were then.
+  std::vector<TensorRef> got_;
 };
 
 CppCall::CppCall(CppTable& table, const CallArguments& arguments, const CompiledCalls::Function& function)

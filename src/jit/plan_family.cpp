@@ -145,11 +145,16 @@ PlanFamily::Answer PlanFamily::plan_for(std::span<TensorImpl* const> handles, st
     const std::lock_guard lock(mutex());
     if (impossible_.contains(sizes) || (!waits && pending_.contains(sizes))) return {.is_pending = true};
   }
-  const BlockingScope compiling;
-  const bool is_later = !waits && nanoseconds_ > kShortWhile;
-  answer.plan = try_make(sizes, *evaluation, !is_later);
+  const uint64_t rebinds = rebinds_by_other_threads();
+  {
+    const BlockingScope compiling;
+    const bool is_later = !waits && nanoseconds_ > kShortWhile;
+    answer.plan = try_make(sizes, *evaluation, !is_later);
+    if (!answer.plan && is_later) make_later(sizes, *evaluation);
+  }
+  // The handles may have other sizes now.
+  if (rebinds_by_other_threads() != rebinds) answer.plan = nullptr;
   answer.is_pending = !answer.plan;
-  if (!answer.plan && is_later) make_later(sizes, *evaluation);
   return answer;
 }
 

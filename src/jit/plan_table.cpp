@@ -226,7 +226,8 @@ void PlanTable::run_eagerly(Variant& known, std::string reason) {
 
 // ---- Recordings.
 
-PlanTable::Recording::Recording(PlanTable& table, const CallKey& key) : table_(table), key_(key) {
+PlanTable::Recording::Recording(PlanTable& table, const CallKey& key, uint64_t rebinds)
+    : table_(table), key_(key), rebinds_(rebinds) {
   const std::lock_guard lock(table.mutex());
   generation_ = table.generation_;
 }
@@ -241,7 +242,7 @@ PlanTable::Recording::~Recording() {
 
 bool PlanTable::Recording::is_stale() const {
   const std::lock_guard lock(table_.mutex());
-  return table_.generation_ != generation_;
+  return table_.generation_ != generation_ || rebinds_by_other_threads() != rebinds_;
 }
 
 void PlanTable::Recording::raised(const std::string& what) {
@@ -259,7 +260,7 @@ void PlanTable::Recording::raised(const std::string& what) {
 void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string& obstacle, bool read_values,
                                   const PassList* passes) {
   // Temporary: the next call is recorded again.
-  if (!plan && obstacle == kOutOfMemory) return;
+  if ((!plan && obstacle == kOutOfMemory) || is_stale()) return;
   std::string failure = obstacle;
   if (plan) plan->program->set_waits(table_.waits_);
   if (plan && table_.verify_ != 0) plan->program->keep_graph();

@@ -14,26 +14,13 @@
 #include "base/ref_list.h"
 #include "jit/branch_score.h"
 #include "jit/call_key.h"
+#include "jit/plan_counters.h"
 #include "jit/program.h"
 #include "jit/recording_budget.h"
 #include "jit/table_plan.h"
 #include "jit/trial.h"
 
 namespace lucid::jit {
-
-/// Counters of one table, or of all tables of the process.
-struct PlanCounters {
-  int64_t hits = 0;
-  /// Calls for which no plan matched.
-  int64_t misses = 0;
-  int64_t compiles = 0;
-  /// Compiles for a key that already had a plan.
-  int64_t recompiles = 0;
-  /// Calls that ran eagerly because they cannot be compiled.
-  int64_t eager_calls = 0;
-
-  PlanCounters& operator+=(const PlanCounters& other);
-};
 
 /// The plans of one compiled function, the plans being compiled, and the reasons why calls run eagerly. Thread-safe.
 ///
@@ -80,7 +67,7 @@ class PlanTable {
   template <typename Front>
   Ref<TablePlan> find(const Front& front, Program::Handles& handles) const;
 
-  // The functions up to clear() finish the pending recordings first.
+  // Those up to clear() finish the pending recordings first.
   PlanCounters counters();
   /// Oldest first.
   std::vector<Ref<TablePlan>> plans();
@@ -184,11 +171,10 @@ class PlanTable {
   template <typename Front>
   static TablePlan* first_that_fits(const Front& front, const Candidates& candidates, Program::Handles& handles);
   /// Runs a plan that matches. Branches are tried in turn: each one that does not match tells what the call reads.
-  /// Returns the plan that ran. If null, `must_run` says whether the function must run without being recorded: it is
-  /// known to raise an error, or a plan for its sizes is being made.
+  /// Returns the plan that ran. If null, `must_run` says whether the function must run without being recorded.
   template <typename Front>
-  TablePlan* replay(const Front& front, const Candidates& candidates, std::optional<typename Front::Result>& result,
-                    bool& must_run);
+  TablePlan* replay(const Front& front, const Candidates& candidates, uint64_t rebinds,
+                    std::optional<typename Front::Result>& result, bool& must_run);
   /// A branch has run, or no branch matched.
   void prefer(const TablePlan& plan);
   void note_unknown_branch(const TablePlan& plan);
@@ -276,7 +262,7 @@ class PlanTable {
 /// recorded again.
 class PlanTable::Recording {
  public:
-  Recording(PlanTable& table, const CallKey& key);
+  Recording(PlanTable& table, const CallKey& key, uint64_t rebinds);
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
   ~Recording();
@@ -295,12 +281,14 @@ class PlanTable::Recording {
 
  private:
   void finish(const Ref<TablePlan>& plan, const std::string& obstacle, bool read_values, const PassList* passes);
-  /// Whether the table was cleared after the recording began.
+  /// Whether the table was cleared after the recording began, or another thread has given a tensor other memory since
+  /// the key was made, when rebinds_by_other_threads() was `rebinds`: what was recorded may be of several calls.
   bool is_stale() const;
 
   PlanTable& table_;
   const CallKey& key_;
   uint64_t generation_ = 0;
+  const uint64_t rebinds_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
@@ -313,12 +301,13 @@ PlanCounters total_counters();
 
 template <typename Front>
 typename Front::Result PlanTable::call(const Front& front) {
+  const uint64_t rebinds = rebinds_by_other_threads();
   for (;;) {
     Candidates candidates;
     const uint64_t changes = find_for_call(front.key(), candidates);
     std::optional<typename Front::Result> result;
     bool must_run = false;
-    if (const TablePlan* plan = replay(front, candidates, result, must_run)) {
+    if (const TablePlan* plan = replay(front, candidates, rebinds, result, must_run)) {
       plan->hits_.fetch_add(1, std::memory_order_relaxed);
       return std::move(*result);
     }
@@ -329,7 +318,7 @@ typename Front::Result PlanTable::call(const Front& front) {
       case Next::kFindAgain:
         continue;
       case Next::kRecord: {
-        Recording recording(*this, front.key());
+        Recording recording(*this, front.key(), rebinds);
         front.missed(*this, true);
         return front.record(recording);
       }
@@ -362,13 +351,18 @@ typename Front::Result PlanTable::call(const Front& front) {
 }
 
 template <typename Front>
-TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates,
+TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates, uint64_t rebinds,
                              std::optional<typename Front::Result>& result, bool& must_run) {
   Program::Branch branch;
   const TablePlan* tried = nullptr;
   for (TablePlan* plan : candidates.pointers()) {
     Program::Handles handles;
     if (!plan->program->is_on(branch) || !front.holds(*plan, handles)) continue;
+    // The arguments may have other types than those in the key, if the call has waited since it was made.
+    if (rebinds_by_other_threads() != rebinds) {
+      must_run = true;
+      return nullptr;
+    }
     if (!plan->program->fits(front.tensors(), handles)) {
       must_run |= handles.is_pending;
       continue;

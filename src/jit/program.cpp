@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/blocking.h"
 #include "base/error.h"
 #include "base/memory_reserve.h"
 #include "jit/overlapping_cells.h"
@@ -355,7 +356,10 @@ bool Program::is_on(const Branch& known) const {
 }
 
 bool Program::run(const Handles& handles, CallResults& results, Branch& branch) const {
+  // fits() has looked at the handles; the frame holds their memory.
+  BorrowScope borrowed;
   Frame frame(*this, handles, Frame::Purpose::kCommit);
+  borrowed.end();
   // The scope includes the plan, which may write in place.
   const CommitScope commit;
   if (const int64_t error = frame.run()) {

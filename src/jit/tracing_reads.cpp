@@ -14,15 +14,15 @@ namespace {
 constexpr size_t kMaxGuards = 256;
 constexpr int64_t kMaxGuarded = 64;
 
-/// Appends the elements of a tensor, from `element` on, in row-major order.
-void append_elements(const TensorImpl& tensor, size_t axis, const char* element, std::string& bytes) {
-  const size_t size = size_of(tensor.dtype());
-  if (axis == tensor.sizes().size()) {
+/// Appends elements of `size` bytes, from `element` on, in row-major order.
+void append_elements(const Geometry& geometry, size_t size, size_t axis, const char* element, std::string& bytes) {
+  if (axis == geometry.sizes.size()) {
     bytes.append(element, size);
     return;
   }
-  const int64_t step = tensor.strides()[axis] * static_cast<int64_t>(size);
-  for (int64_t i = 0; i < tensor.sizes()[axis]; ++i) append_elements(tensor, axis + 1, element + i * step, bytes);
+  const int64_t step = geometry.strides[axis] * static_cast<int64_t>(size);
+  for (int64_t i = 0; i < geometry.sizes[axis]; ++i)
+    append_elements(geometry, size, axis + 1, element + i * step, bytes);
 }
 
 }  // namespace
@@ -35,14 +35,16 @@ void TracingContext::values_read(const TensorImpl& tensor, ValuesRead what) {
     if (trace_.guards.size() == kMaxGuards) return give_up(fmt::format("reads values more than {} times", kMaxGuards));
     const Operand operands[] = {Operand(const_cast<TensorImpl*>(&tensor)), Operand(Scalar(0))};
     if (what == ValuesRead::kTruth) {
-      const bool is_true = Scalar::load(tensor.dtype(), HostView(tensor).data()).to_double() != 0;
+      const bool is_true = element_of(tensor).to_double() != 0;
       return add_guard(tensor, differs, operands, Dtype::kBool, std::string(1, static_cast<char>(is_true)));
     }
     if (is_float(tensor.dtype()))
       return give_up(tensor.numel() == 1 ? "reads a value of a tensor" : "reads values of a tensor");
     if (tensor.numel() > kMaxGuarded) return give_up(fmt::format("reads more than {} values of a tensor", kMaxGuarded));
     std::string expected;
-    append_elements(tensor, 0, static_cast<const char*>(HostView(tensor).data()), expected);
+    const Geometry geometry = tensor.geometry();
+    const size_t size = size_of(tensor.dtype());
+    append_elements(geometry, size, 0, static_cast<const char*>(HostView(tensor).data()), expected);
     add_guard(tensor, copy, {operands, 1}, tensor.dtype(), std::move(expected));
   });
 }

@@ -38,7 +38,9 @@ std::string Trial::text_with_times(const Program& program, const Program::Handle
   if (!is_possible(program, handles)) fail();
   std::vector<double> shortest;
   Ref<const Plan> plan;
+  const uint64_t rebinds = rebinds_by_other_threads();
   for (int i = 0; i < kRuns; ++i) {
+    if (rebinds_by_other_threads() != rebinds) fail();
     Program::Frame frame(program, handles, Program::Frame::Purpose::kTrial);
     plan = frame.call().plan;
     std::vector<double> times(plan->steps.size());

@@ -44,26 +44,28 @@ Value add_gradients(Value a, Value b) {
   return eager().add(a, b);
 }
 
-void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph) {
+void accumulate_gradient(GradSlot& slot, Value gradient, DimsView strides, bool create_graph) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->gradient_read(nullptr, &slot);
   const BusyScope adding(slot.adding);
   // If another thread clears or replaces the gradient meanwhile, this adds to the old one or replaces the new one.
   const TensorRef before = slot.grad.load();
   if (!before) {
-    slot.grad.store(own_gradient(std::move(gradient), slot.strides));
+    slot.grad.store(own_gradient(std::move(gradient), strides));
   } else if (create_graph) {
-    slot.grad.store(TensorRef(tensor_of(eager().add(Value(before), gradient))));
+    slot.grad.store(TensorRef(tensor_of(eager().add(Value(own_handle(before)), gradient))));
   } else {
-    before->before_write();
-    add_into(*tensor_of(gradient), *before);
+    const TensorRef sum = alias_of(*before);
+    sum->before_write();
+    add_into(*tensor_of(gradient), *sum);
   }
 }
 
 void retain_gradient(GradSlot& slot, const Value& gradient) {
   note_escape(*tensor_of(gradient), "retains a gradient");
   const TensorRef before = slot.grad.load();
-  slot.grad.store(before ? TensorRef(tensor_of(eager().add(Value(before), gradient))) : own_gradient(gradient, {}));
+  slot.grad.store(before ? TensorRef(tensor_of(eager().add(Value(own_handle(before)), gradient)))
+                         : own_gradient(gradient, {}));
 }
 
 }  // namespace lucid

@@ -115,7 +115,7 @@ void Tensor::read_item(void* value, Dtype dtype) const {
 
 void Tensor::read_all(void* values, Dtype dtype) const {
   const GradModeScope no_grad(false);
-  const Value converted = eager().cast(Value(TensorRef(&unwrap(*this))), dtype);
+  const Value converted = eager().cast(Value(alias_of(unwrap(*this))), dtype);
   const TensorRef dense = lucid::contiguous(TensorRef(tensor_of(converted)));
   note_read(*dense, ValuesRead::kAll);
   if (dense->numel() > 0)

@@ -1,6 +1,7 @@
 #include "tensor/autograd_meta.h"
 
 #include "base/error.h"
+#include "tensor/grad_mode.h"
 #include "tensor/observer.h"
 #include "tensor/region.h"
 
@@ -102,9 +103,9 @@ Edge gradient_edge(TensorImpl& tensor) {
   AutogradMeta* meta = tensor.autograd();
   if (!meta || !meta->requires_grad) return {};
   AccumulateNode* end = meta->accumulator.get_or_make([&] {
-    GradSlot& slot = *meta->slot;
-    slot.strides = is_dense(tensor.sizes(), tensor.strides()) ? tensor.strides() : contiguous_strides(tensor.sizes());
-    return make_ref<AccumulateNode>(tensor.type(), Ref<GradSlot>(&slot));
+    const Dims& sizes = tensor.sizes();
+    Dims strides = is_dense(sizes, tensor.strides()) ? tensor.strides() : contiguous_strides(sizes);
+    return make_ref<AccumulateNode>(tensor.type(), std::move(strides), meta->slot);
   });
   return {end, 0};
 }
@@ -202,6 +203,15 @@ TensorRef detach(const TensorImpl& tensor) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->detached(tensor, *result);
   return result;
+}
+
+TensorRef own_handle(TensorRef tensor) {
+  if (tensor->use_count() == 1) return tensor;
+  TensorRef own = alias_of(*tensor);
+  if (!GradMode::enabled()) return own;
+  own->share_autograd(*tensor);
+  if (tensor->is_view()) own->set_view_of(tensor->root(), tensor->view_kind());
+  return own;
 }
 
 void set_data(TensorImpl& tensor, const TensorImpl& source) {

@@ -96,6 +96,10 @@ void set_gradient(TensorImpl& tensor, TensorRef gradient);
 
 /// A new root on the same memory, outside the graph.
 TensorRef detach(const TensorImpl& tensor);
+/// The tensor on a handle that nothing else refers to, with the same position in the graph: itself if this is the only
+/// reference, otherwise a new handle. A backward pass runs without the caller's lock: it uses handles that Python code
+/// may hold only through this function.
+TensorRef own_handle(TensorRef tensor);
 /// `tensor.data = source`: binds the handle to the source's memory. Its views keep the old memory.
 void set_data(TensorImpl& tensor, const TensorImpl& source);
 

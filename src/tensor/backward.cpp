@@ -44,7 +44,7 @@ Start check_outputs(const char* name, std::span<const TensorRef> outputs, std::s
     Edge edge = gradient_edge(output);
     if (!edge) continue;
     start.edges.push_back(std::move(edge));
-    start.gradients.emplace_back(std::move(gradient));
+    start.gradients.emplace_back(own_handle(std::move(gradient)));
   }
   return start;
 }
@@ -84,7 +84,9 @@ void backward(std::span<const TensorRef> outputs, std::span<const TensorRef> gra
     if (!found[i]) continue;
     AutogradMeta& meta = inputs[i]->ensure_autograd();
     if (!meta.slot) meta.slot = make_ref<GradSlot>();
-    accumulate_gradient(*meta.slot, std::move(found[i]), options.create_graph);
+    const auto* end = dynamic_cast<const AccumulateNode*>(edges[i].node.get());
+    accumulate_gradient(*meta.slot, std::move(found[i]), end ? DimsView(end->strides()) : DimsView(),
+                        options.create_graph);
   }
 }
 

@@ -179,15 +179,30 @@ TensorRef copy_of(const TensorImpl& source, DimsView strides) {
   return copy;
 }
 
+void check_broadcasts(const TensorImpl& source, const TensorImpl& destination) {
+  const Dims &from = source.sizes(), &to = destination.sizes();
+  bool fits = from.size() <= to.size();
+  for (size_t i = 0; fits && i < from.size(); ++i) fits = from[i] == to[to.size() - from.size() + i] || from[i] == 1;
+  if (!fits)
+    throw RuntimeError("copy_: the source {} does not broadcast to the written tensor {}", to_string(source.type()),
+                       to_string(destination.type()));
+}
+
 void copy_into(const TensorImpl& source, TensorImpl& destination) {
-  if (source.device() != destination.device()) [[unlikely]]
-    return copy_into(*to_device(TensorRef(const_cast<TensorImpl*>(&source)), destination.device()), destination);
+  if (source.device() != destination.device()) [[unlikely]] {
+    // The transfer gives up the caller's lock. Meanwhile other threads may take snapshots.
+    const TensorRef own = alias_of(destination);
+    const TensorRef moved = to_device(TensorRef(const_cast<TensorImpl*>(&source)), own->device());
+    own->before_write();
+    return copy_into(*moved, *own);
+  }
   static const Op& to = op_table().at("to");
   const Attributes attributes = {destination.dtype()};
   if (source.sizes() == destination.sizes()) {
     const Operand operands[] = {Operand(&source)};
     return compute_into(Call(to, operands, attributes), destination);
   }
+  check_broadcasts(source, destination);
   const Dims strides = broadcast_strides(source.sizes(), source.strides(), destination.sizes());
   const TensorRef stretched = alias_of(source, {destination.sizes(), strides, source.offset()});
   const Operand operands[] = {Operand(stretched.get())};

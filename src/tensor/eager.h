@@ -39,6 +39,8 @@ inline void compute_into(const Call& call, TensorImpl& destination) {
 
 /// A copy with the given strides.
 TensorRef copy_of(const TensorImpl& source, DimsView strides);
+/// Throws RuntimeError if the source does not broadcast to the destination's shape.
+void check_broadcasts(const TensorImpl& source, const TensorImpl& destination);
 /// destination = source, converted to the destination's dtype and broadcast to its shape.
 void copy_into(const TensorImpl& source, TensorImpl& destination);
 /// destination += source. Both have the same shape.

@@ -192,6 +192,13 @@ void BackwardPass::observe(GradNode& node, Values& gradients) {
                            to_string(replaced.type()), to_string(type));
       gradient = emitter().cast(replaced, type.dtype);
     }
+    // The hooks may have kept the gradients.
+    for (Value& gradient : gradients) {
+      if (!gradient) continue;
+      TensorRef seen(tensor_of(gradient));
+      gradient = Value();
+      gradient = own_handle(std::move(seen));
+    }
   }
   if (settings_.inputs)
     for (size_t i = 0; i < settings_.inputs->size(); ++i) {

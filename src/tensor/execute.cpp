@@ -1,13 +1,16 @@
 #include "tensor/execute.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/blocking.h"
 #include "base/ref_list.h"
 #include "base/size_trace.h"
 #include "runtime/imported_memory.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/observer.h"
+#include "tensor/own_call.h"
 #include "tensor/plan_cache.h"
 #include "tensor/refused_values.h"
 
@@ -65,14 +68,18 @@ class Frame {
     // The check belongs to one of its parts, which fails again when the parts run one by one.
     const GradModeScope no_grad(false);
     eager().decompose(call);
+    throw RuntimeError("{}: a check failed, but not when it was repeated: another thread changes the operands",
+                       call.name());
   }
   const auto index = static_cast<size_t>(code - 1);
   LUCID_CHECK(index < errors.size(), "{} reported unknown error {}", call.name(), code);
   throw_refused(call.op().error_class, call.name() + ": " + errors[index]);
 }
 
-void run(const Call& call, const EagerPlan& plan, std::span<void* const> outputs) {
-  const Frame frame(call, plan);
+void run(const Call& call, const EagerPlan& plan, const Frame& frame, std::span<void* const> outputs) {
+  // Usually the thread's list of recent plans keeps the plan: only another call on this thread can remove it. Waiting
+  // for a gpu may run a signal handler, which may make such calls.
+  const Ref<Plan> held = plan.plan->device.is_gpu() ? plan.plan : nullptr;
   if (const int64_t code = plan.plan->run(frame.inputs(), outputs, frame.forms())) raise_kernel_error(call, code);
 }
 
@@ -120,11 +127,20 @@ Value contiguous_copy(const Operand& operand) {
   return std::move(execute(Call(copy, operands, attributes)).front());
 }
 
-}  // namespace
+/// The first operand from `first` on that would be overwritten before it was read; call.count() if there is none.
+size_t first_overwritten(const Call& call, const Plan& plan, std::span<TensorImpl* const> destinations,
+                         size_t first = 0) {
+  const bool numbers = passes_numbers(call.op());
+  size_t input = 0;
+  for (size_t i = 0; i < call.count(); ++i) {
+    const Operand& operand = call.operand(i);
+    if (i >= first && operand.is_value() && must_copy(plan, input, *tensor_of(operand), destinations)) return i;
+    input += operand.is_value() || (operand.is_scalar() && numbers);
+  }
+  return call.count();
+}
 
-Values execute(const Call& call) {
-  const SizeTrace::Pause pause;
-  const EagerPlan& plan = eager_plan(call, {});
+Values run_to_results(const Call& call, const EagerPlan& plan, const Frame& frame) {
   Values results;
   results.reserve(plan.plan->outputs.size());
   SmallVector<void*, 4> outputs;
@@ -133,48 +149,85 @@ Values execute(const Call& call) {
     outputs.push_back(tensor->data());
     results.emplace_back(std::move(tensor));
   }
-  // The plan stays alive: only a later call on this thread can remove it from the thread's list of recent plans.
-  run(call, plan, {outputs.data(), outputs.size()});
+  run(call, plan, frame, {outputs.data(), outputs.size()});
   return results;
+}
+
+/// The memory of destinations, and the cells to notify of the write.
+class Targets {
+ public:
+  explicit Targets(std::span<TensorImpl* const> destinations) {
+    for (const TensorImpl* destination : destinations) {
+      PinnedMemory memory = destination->memory();
+      addresses_.push_back(memory.data);
+      held_.push_back(std::move(memory.storage));
+      cells_.push_back(destination->cell());
+    }
+  }
+  std::span<void* const> addresses() const { return {addresses_.data(), addresses_.size()}; }
+  void after_write() const {
+    for (Cell* cell : cells_.pointers()) cell->after_write();
+  }
+
+ private:
+  SmallVector<void*, 6> addresses_;
+  RefList<Storage, 6> held_;
+  RefList<Cell, 6> cells_;
+};
+
+void execute_into(OwnCall& own) {
+  const Ref<EagerPlan> first(const_cast<EagerPlan*>(&eager_plan(own.call(), own.destinations())));
+  bool copied = false;
+  for (size_t i = 0; i < own.call().count(); ++i) {
+    i = first_overwritten(own.call(), *first->plan, own.destinations(), i);
+    if (i == own.call().count()) break;
+    own.replace_operand(i, contiguous_copy(own.call().operand(i)));
+    copied = true;
+  }
+  const EagerPlan& plan = copied ? eager_plan(own.call(), own.destinations()) : *first;
+  // Other threads may have taken snapshots meanwhile.
+  for (TensorImpl* destination : own.destinations()) destination->before_write();
+  const Targets targets(own.destinations());
+  const Call call = own.call();
+  run(call, plan, Frame(call, plan), targets.addresses());
+  targets.after_write();
+}
+
+}  // namespace
+
+// Between the search for a plan and the moment when the memory of all operands is held, the caller's lock is not given
+// up, so that the plan is that of the operands. Where it is given up, the call gets handles of its own.
+
+Values execute(const Call& call) {
+  const SizeTrace::Pause pause;
+  BorrowScope operands;
+  const EagerPlan* const plan = find_eager_plan(call, {});
+  if (!plan) [[unlikely]] {
+    const OwnCall own(call);
+    operands.end();
+    const Call first = own.call();
+    const EagerPlan& made = eager_plan(first, {});
+    return run_to_results(first, made, Frame(first, made));
+  }
+  const Frame frame(call, *plan);
+  operands.end();
+  return run_to_results(call, *plan, frame);
 }
 
 void execute_into(const Call& call, std::span<TensorImpl* const> destinations) {
   const SizeTrace::Pause pause;
-  const Ref<EagerPlan> plan(const_cast<EagerPlan*>(&eager_plan(call, destinations)));
-  LUCID_CHECK(plan->plan->outputs.size() == destinations.size(), "{} has {} results for {} destinations", call.name(),
-              plan->plan->outputs.size(), destinations.size());
-  for (size_t i = 0; i < destinations.size(); ++i)
-    if (const Device device = plan->plan->outputs[i].type.device; destinations[i]->device() != device) [[unlikely]]
-      throw ValueError("{}: the result is on {} and cannot be written to a tensor on {}; move one of them with to()",
-                       call.name(), to_string(device), to_string(destinations[i]->device()));
-  const bool numbers = passes_numbers(call.op());
-  Values copies;
-  SmallVector<Operand, 12> operands;
-  size_t input = 0;
-  for (Operand operand : call.operands()) {
-    if (operand.is_value() && must_copy(*plan->plan, input, *tensor_of(operand), destinations)) {
-      copies.push_back(contiguous_copy(operand));
-      operand = Operand(copies.back());
-    }
-    input += operand.is_value() || (operand.is_scalar() && numbers);
-    operands.push_back(operand);
+  BorrowScope operands;
+  const EagerPlan* plan = find_eager_plan(call, destinations);
+  if (!plan || first_overwritten(call, *plan->plan, destinations) < call.count()) [[unlikely]] {
+    OwnCall own(call, destinations);
+    operands.end();
+    return execute_into(own);
   }
-  SmallVector<void*, 6> outputs;
-  RefList<Storage, 6> held;
-  for (const TensorImpl* destination : destinations) {
-    PinnedMemory memory = destination->memory();
-    outputs.push_back(memory.data);
-    held.push_back(std::move(memory.storage));
-  }
-  const std::span<void* const> places(outputs.data(), outputs.size());
-  if (copies.empty()) {
-    run(call, *plan, places);
-  } else {
-    const Call copied(call.op(), {operands.data(), operands.size()}, call.attributes());
-    const Ref<EagerPlan> other(const_cast<EagerPlan*>(&eager_plan(copied, destinations)));
-    run(copied, *other, places);
-  }
-  for (const TensorImpl* destination : destinations) destination->cell()->after_write();
+  const Frame frame(call, *plan);
+  const Targets targets(destinations);
+  operands.end();
+  run(call, *plan, frame, targets.addresses());
+  targets.after_write();
 }
 
 }  // namespace lucid

@@ -42,6 +42,7 @@ class FunctionNode : public GradNode {
         continue;
       }
       if (!found[i] || !pass.needs(edges()[i])) continue;
+      found[i] = own_handle(std::move(found[i]));
       check_shape(i, *found[i]);
       pass.add(edges()[i], Value(std::move(found[i])));
     }

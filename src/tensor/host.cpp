@@ -9,6 +9,7 @@
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"
+#include "tensor/own_call.h"
 #include "tensor/transfer.h"
 
 namespace lucid {
@@ -19,7 +20,10 @@ constexpr int64_t kManyElements = 1 << 13;
 
 }  // namespace
 
-Values compute_on_host(const Call& call) {
+Values compute_on_host(const Call& shared) {
+  // Casts, copies and the op itself may give up the caller's lock.
+  const OwnCall own(shared);
+  const Call call = own.call();
   if (is_transfer(call.op())) return transfer(call);
   const GradModeScope no_grad(false);
   if (call.op().infer) infer_types(call);  // for its checks

@@ -17,4 +17,9 @@ HostView::HostView(const TensorImpl& tensor) {
   data_ = copy_.get() - first * size;
 }
 
+Scalar element_of(const TensorImpl& tensor) {
+  const Dtype dtype = tensor.dtype();
+  return Scalar::load(dtype, HostView(tensor).data());
+}
+
 }  // namespace lucid

@@ -149,8 +149,9 @@ Edge write_by_parts(const Call& call, TensorImpl& self, Edge self_edge) {
   operands[0] = Operand(current.get());
   const Value result = eager().emit_one(call.op(), operands, call.attributes());
   Edge edge = edge_of(Operand(result));
-  self.before_write();
-  copy_into(*tensor_of(result), self);
+  // The op may have given up the caller's lock: not `self`, to which another thread may have given another shape.
+  current->before_write();
+  copy_into(*tensor_of(result), *current);
   return edge;
 }
 
@@ -222,14 +223,7 @@ void copy_(TensorImpl& self, const Operand& source) {
   Write write("copy", self, {&source, 1}, onto_itself);
   if (onto_itself && has_internal_overlap(self.sizes(), self.strides())) return;
   const TensorImpl& from = *tensor_of(source);
-  bool fits = from.sizes().size() <= self.sizes().size();
-  for (size_t i = 0; fits && i < from.sizes().size(); ++i) {
-    const int64_t wanted = self.sizes()[self.sizes().size() - from.sizes().size() + i];
-    fits = from.sizes()[i] == wanted || from.sizes()[i] == 1;
-  }
-  if (!fits)
-    throw RuntimeError("copy_: the source {} does not broadcast to the written tensor {}", to_string(from.type()),
-                       to_string(self.type()));
+  check_broadcasts(from, self);
   Edge node;
   if (write.recorded()) node = {make_ref<CopyNode>(write.self_edge(), edge_of(source), self.type()), 0};
   self.before_write();

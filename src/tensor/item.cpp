@@ -13,7 +13,7 @@ Scalar item(const TensorImpl& tensor) {
     throw RuntimeError("item: {} has {} elements; only a one-element tensor can be converted to a number",
                        to_string(tensor.type()), tensor.numel());
   note_read(tensor, ValuesRead::kAll);
-  return Scalar::load(tensor.dtype(), HostView(tensor).data());
+  return element_of(tensor);
 }
 
 bool truth(const TensorImpl& tensor) {
@@ -21,7 +21,7 @@ bool truth(const TensorImpl& tensor) {
     throw RuntimeError("bool: the truth value of {} with {} elements is ambiguous; use any() or all()",
                        to_string(tensor.type()), tensor.numel());
   note_read(tensor, ValuesRead::kTruth);
-  return Scalar::load(tensor.dtype(), HostView(tensor).data()).to_double() != 0;
+  return element_of(tensor).to_double() != 0;
 }
 
 TensorRef tensor_from(const void* data, Dtype dtype, DimsView sizes) {

@@ -79,15 +79,14 @@ void GradNode::fail_released() const {
       name());
 }
 
-AccumulateNode::AccumulateNode(TensorType type, Ref<GradSlot> slot)
-    : GradNode({}, {std::move(type)}), slot_(std::move(slot)) {}
+AccumulateNode::AccumulateNode(TensorType type, Dims strides, Ref<GradSlot> slot)
+    : GradNode({}, {std::move(type)}), strides_(std::move(strides)), slot_(std::move(slot)) {}
 
 Ref<GradNode> AccumulateNode::clone(NodeCloner&) const {
   auto slot = make_ref<GradSlot>();
   slot->requires_grad = slot_->requires_grad.load();
   slot->became_interior = slot_->became_interior.load();
-  slot->strides = slot_->strides;
-  return make_ref<AccumulateNode>(outputs()[0], std::move(slot));
+  return make_ref<AccumulateNode>(outputs()[0], strides_, std::move(slot));
 }
 
 void AccumulateNode::run(BackwardPass& pass, Values gradients) {
@@ -95,7 +94,7 @@ void AccumulateNode::run(BackwardPass& pass, Values gradients) {
     throw RuntimeError(
         "backward: a leaf tensor was moved into the graph's interior by an in-place operation recorded after its use");
   if (!slot_->requires_grad) return;
-  accumulate_gradient(*slot_, std::move(gradients.front()), pass.creates_graph());
+  accumulate_gradient(*slot_, std::move(gradients.front()), strides_, pass.creates_graph());
   const HookList& hooks = slot_->after_accumulate;
   for (auto entry = hooks.next(0); entry; entry = hooks.next(entry->number)) {
     // Another thread may have removed the hook, or cleared the gradient.

@@ -40,8 +40,6 @@ struct GradSlot : RefCounted {
   std::atomic<bool> requires_grad = false;
   /// Set when a recorded in-place operation turned the leaf into an interior tensor.
   std::atomic<bool> became_interior = false;
-  /// Strides of a newly created gradient.
-  Dims strides;
   /// For retain_grad: the node whose gradient it keeps. Only compared, never dereferenced.
   std::atomic<const GradNode*> retained_from = nullptr;
   /// Called with the total gradient after each accumulation.
@@ -180,14 +178,17 @@ class GradNode : public RefCounted {
 /// The accumulator of a leaf: adds incoming gradients to its `.grad`.
 class AccumulateNode : public GradNode {
  public:
-  AccumulateNode(TensorType type, Ref<GradSlot> slot);
+  /// `strides`: those of a newly created gradient.
+  AccumulateNode(TensorType type, Dims strides, Ref<GradSlot> slot);
   std::string_view name() const override { return "accumulate_grad"; }
   void run(BackwardPass& pass, Values gradients) override;
   /// The accumulator of another leaf, without a gradient.
   Ref<GradNode> clone(NodeCloner& cloner) const override;
   const Ref<GradSlot>& slot() const { return slot_; }
+  const Dims& strides() const { return strides_; }
 
  private:
+  const Dims strides_;
   Ref<GradSlot> slot_;
 };
 

@@ -1,5 +1,6 @@
 #include "tensor/plan_cache.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -128,9 +129,25 @@ void forget_traces(OneOpGraph& source, std::vector<Geometry>& destinations) {
   for (Geometry& geometry : destinations) geometry = recorded(geometry);
 }
 
+/// Whether the results can be written to the destinations.
+void check_destinations(const Call& call, const OneOpGraph& source, std::span<TensorImpl* const> destinations) {
+  LUCID_CHECK(source.results.size() == destinations.size(), "{} has {} results for {} destinations", call.name(),
+              source.results.size(), destinations.size());
+  for (size_t i = 0; i < destinations.size(); ++i) {
+    const TensorType written = destinations[i]->type(), result = source.results[i].type();
+    if (written.device != result.device)
+      throw ValueError("{}: the result is on {} and cannot be written to a tensor on {}; move one of them with to()",
+                       call.name(), to_string(result.device), to_string(written.device));
+    if (written.shape != result.shape)
+      throw RuntimeError("{}: a result has shape {}, which does not fit the written tensor {}", call.name(),
+                         to_string(DimsView(result.shape)), to_string(written));
+  }
+}
+
 Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destinations) {
-  const BlockingScope compiling;
+  // The graph copies all that is known of the operands.
   OneOpGraph source(call);
+  if (!destinations.empty()) check_destinations(call, source, destinations);
   std::vector<Geometry> geometries;
   for (size_t i = 0; i < destinations.size(); ++i) {
     // An explicit conversion, even between equal dtypes: it has the destination's layout, and nodes are fused into it.
@@ -142,6 +159,7 @@ Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destina
   forget_traces(source, geometries);
   auto entry = make_ref<EagerPlan>();
   entry->number_dtypes = std::move(source.number_dtypes);
+  const BlockingScope compiling;
   entry->plan = compile_plan(source.graph, source.inputs, {.destinations = geometries});
   return entry;
 }
@@ -232,7 +250,7 @@ Dtype number_dtype(const Call& call, size_t i) {
   return compute_dtype(operand_dtype(call, i));
 }
 
-const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations) {
+const EagerPlan* find_eager_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   RecentPlans& recent = recent_plans();
   PlanKey key;
   build_key(key, call, destinations);
@@ -244,16 +262,27 @@ const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> desti
   }
   Ref<EagerPlan>& slot = recent.plans[hash % RecentPlans::kCount];
   if (slot && matches(*slot, hash, key)) [[likely]]
-    return *slot;
-  Ref<EagerPlan> plan = cache.find(hash, key);
-  if (!plan) {
-    plan = build_plan(call, destinations);
-    plan->hash = hash;
+    return slot.get();
+  slot = cache.find(hash, key);
+  return slot.get();
+}
+
+const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations) {
+  for (;;) {
+    if (const EagerPlan* const plan = find_eager_plan(call, destinations)) return *plan;
+    PlanKey key, now;
+    build_key(key, call, destinations);
+    Ref<EagerPlan> plan = build_plan(call, destinations);
+    // Another thread may have set another default dtype meanwhile.
+    build_key(now, call, destinations);
+    if (!std::ranges::equal(key, now)) continue;
+    plan->hash = hash_span(std::span<const int64_t>(key));
     plan->key.assign(key.begin(), key.end());
-    cache.insert(plan);
+    eager_plan_cache().insert(plan);
+    Ref<EagerPlan>& slot = recent_plans().plans[plan->hash % RecentPlans::kCount];
+    slot = std::move(plan);
+    return *slot;
   }
-  slot = std::move(plan);
-  return *slot;
 }
 
 std::vector<Geometry> result_geometries(const Call& call) {

@@ -31,7 +31,11 @@ bool passes_numbers(const Op& op);
 /// The dtype of the tensor without dimensions as which such an op gets its operand `i`, a number.
 Dtype number_dtype(const Call& call, size_t i);
 
-/// The plan for a call, compiled on first use. With `destinations`, the plan writes its results to them.
+/// The plan for a call if it has been compiled, otherwise null. With `destinations`, the plan writes its results to
+/// them. Valid until this thread looks for another one.
+const EagerPlan* find_eager_plan(const Call& call, std::span<TensorImpl* const> destinations);
+/// The same, compiled on first use. That gives up the caller's lock, so no other thread may be able to change the
+/// operands and destinations. Throws RuntimeError if the results do not have the shapes of the destinations.
 const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations);
 
 /// The geometries of a call's results, whose sizes may be traced.

@@ -1,9 +1,18 @@
 #include "tensor/tensor_impl.h"
 
+#include <mutex>
+
+#include "base/lock.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/observer.h"
 
 namespace lucid {
+namespace {
+
+std::atomic<uint64_t> g_rebinds = 0;
+constinit thread_local uint64_t t_rebinds = 0;
+
+}  // namespace
 
 TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell)
     : ValueBase(dtype, sizes, cell->device()),
@@ -35,14 +44,19 @@ void TensorImpl::trace_sizes(const Geometry& geometry) {
 }
 
 void TensorImpl::rebind(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell) {
+  g_rebinds.fetch_add(1, std::memory_order_relaxed);
+  ++t_rebinds;
+  const std::lock_guard lock(mutex_of(LockRank::kHandle, this));
   dtype_ = dtype;
   shape_ = sizes;
   strides_ = strides;
   offset_ = offset;
   numel_ = lucid::numel(shape_);
-  cell_ = std::move(cell);
-  device_ = cell_->device();
+  device_ = cell->device();
+  std::swap(cell_, cell);  // the old one is destroyed after the lock is released
 }
+
+uint64_t rebinds_by_other_threads() { return g_rebinds.load(std::memory_order_relaxed) - t_rebinds; }
 
 void TensorImpl::set_view_of(Ref<TensorImpl> root, ViewKind kind) {
   graph_version_ = root->graph_version();
@@ -74,7 +88,16 @@ TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides, Devic
 
 TensorRef make_tensor(Dtype dtype, const Dims& sizes) { return make_tensor(dtype, sizes, contiguous_strides(sizes)); }
 
-TensorRef alias_of(const TensorImpl& tensor) { return alias_of(tensor, tensor.geometry()); }
+TensorRef alias_of(const TensorImpl& tensor) {
+  TensorRef alias;
+  {
+    const std::lock_guard lock(mutex_of(LockRank::kHandle, &tensor));
+    alias = make_ref<TensorImpl>(tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset(), tensor.cell());
+  }
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->made_handle(*alias, &tensor);
+  return alias;
+}
 
 TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry) {
   TensorRef alias =

@@ -141,7 +141,8 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   void share_autograd(const TensorImpl& other);
   /// Gives a tensor that only this thread can see a geometry with the same numbers, some of them traced.
   void trace_sizes(const Geometry& geometry);
-  /// Rebinds the handle to other memory (`p.data = y`); old views keep the old cell.
+  /// Rebinds the handle to other memory (`p.data = y`); old views keep the old cell. The caller holds its lock
+  /// (Python's GIL), as all readers of the handle do, except alias_of().
   void rebind(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell);
 
   /// The handle that this one is a view of, which is not a view itself; null for roots. A root is an autograd identity:
@@ -182,10 +183,17 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
 
 using TensorRef = Ref<TensorImpl>;
 
+/// How often other threads have rebound handles. Work that gives up the caller's lock between looking at handles and
+/// using their memory compares this: if it has changed, the handles may have.
+uint64_t rebinds_by_other_threads();
+
 /// A new root with its own uninitialized memory.
 TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides, Device device = kCpuDevice);
 TensorRef make_tensor(Dtype dtype, const Dims& sizes);
-/// A new root on the same memory, as `detach()` returns.
+/// A new root on the same memory, as `detach()` returns. Code that may give up the caller's lock (see base/blocking.h)
+/// uses one in place of a handle that other threads can reach: they may give that another shape or other memory. It is
+/// made under a lock of its own, so that threads without the caller's lock, such as those of backward passes, may make
+/// one too.
 TensorRef alias_of(const TensorImpl& tensor);
 /// A new root on part of the memory of `tensor`'s cell. The geometry is absolute.
 TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry);

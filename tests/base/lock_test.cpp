@@ -79,6 +79,21 @@ TEST(MutexDeathTest, NoLockMayBeHeldWhileBlocking) {
       },
       "the caller's lock is released");
 }
+
+TEST(BorrowScopeDeathTest, TheLockIsKept) {
+  EXPECT_DEATH(
+      {
+        const BorrowScope borrowed;
+        const BlockingScope blocking;
+      },
+      "the caller's lock is released in a BorrowScope");
+}
+
+TEST(BorrowScope, EndsEarly) {
+  BorrowScope borrowed;
+  borrowed.end();
+  const BlockingScope blocking;
+}
 #endif
 
 struct Counted : RefCounted {
