@@ -29,7 +29,7 @@ class Options {
 
   double real(const std::string& name, size_t index = 0) const;
   bool flag(const std::string& name) const;
-  const Tensor& cell(const std::string& name, size_t index = 0) const;
+  Tensor cell(const std::string& name, size_t index = 0) const;
   /// The cell, or an undefined tensor while it holds 0: steps skip an option that is 0.
   Tensor cell_unless_zero(const std::string& name) const;
   /// Changes whenever anything but the number in a cell changes, and when a single number becomes or stops being 0.
@@ -80,6 +80,7 @@ class Optimizer {
   virtual ~Optimizer();
 
   void add_param_group(Group group);
+  /// Valid until a group is added.
   const std::vector<std::shared_ptr<ParamGroup>>& param_groups() const;
   const Tree::Dict& defaults() const { return defaults_; }
 
@@ -89,7 +90,7 @@ class Optimizer {
   Tensor step(const std::function<Tensor()>& closure = nullptr);
 
   /// The state of a parameter; created empty if there is none yet.
-  const State& state(const Tensor& param);
+  State state(const Tensor& param);
   bool has_state(const Tensor& param) const;
   void clear_state();
 
@@ -123,7 +124,9 @@ class Optimizer {
   std::function<void()> add_hook(std::shared_ptr<Hooks>& hooks, Hook hook);
   /// Tells a recording that it depends on this optimizer.
   void note_use() const;
-  const State& state_of(const Tensor& param);
+  State state_of(const Tensor& param);
+  /// Throws ValueError unless the parameters are leaves, and in no group yet.
+  void check_new(const std::vector<Tensor>& params) const;
 
   const Rule* rule_ = nullptr;
   Tree::Dict defaults_;

@@ -110,7 +110,9 @@ class Tree::Dict {
   const Tree& at(const Key& key) const;
   /// Inserts none if the key is missing.
   Tree& operator[](const Key& key);
-  /// Returns whether the key was present.
+  /// The old value is destroyed last: that may run code which changes the dict.
+  void set(const Key& key, Tree value);
+  /// Returns whether the key was present. The value is destroyed last.
   bool erase(const Key& key);
 
   const std::vector<Item>& items() const { return items_; }

@@ -21,6 +21,9 @@ struct OptimizerHandle {
 
 namespace {
 
+// Creating or destroying Python objects may run any Python code, and ops give up the GIL: meanwhile other threads may
+// change the optimizer. The functions own what they use after that.
+
 using namespace nb::literals;
 using optim::Optimizer;
 using optim::ParamGroup;
@@ -64,7 +67,8 @@ struct StatesHandle {
 
   nb::list params() const {
     nb::list list;
-    for (const auto& group : optimizer->param_groups())
+    const auto groups = optimizer->param_groups();
+    for (const auto& group : groups)
       for (const Tensor& param : group->params)
         if (optimizer->has_state(param) && !optimizer->state(param)->empty()) list.append(to_object(ref_of(param)));
     return list;
@@ -105,12 +109,13 @@ void bind_mappings(nb::module_& module) {
            [](const StateHandle& self, nb::handle key) {
              const Tree* found = nb::isinstance<nb::str>(key) ? self.state->find(nb::cast<std::string>(key)) : nullptr;
              if (!found) raise_key_error(key);
-             return from_tree(*found);
+             const Tree value = *found;
+             return from_tree(value);
            })
       .def(
           "__setitem__",
           [](StateHandle& self, const std::string& key, nb::handle value) {
-            (*self.state)[key] = to_tree("state['" + key + "']", value, Unsupported::kKeep);
+            self.state->set(key, to_tree("state['" + key + "']", value, Unsupported::kKeep));
             self.optimizer->changed();
           },
           "key"_a, "value"_a.none())
@@ -121,8 +126,10 @@ void bind_mappings(nb::module_& module) {
            })
       .def("__len__", [](const StateHandle& self) { return self.state->size(); })
       .def("__iter__", [](const StateHandle& self) {
+        std::vector<std::string> keys;
+        for (const auto& item : *self.state) keys.push_back(std::get<std::string>(item.key));
         nb::list names;
-        for (const auto& item : *self.state) names.append(std::get<std::string>(item.key));
+        for (const std::string& key : keys) names.append(key);
         return nb::iter(names);
       });
 
@@ -152,6 +159,9 @@ std::function<Tensor()> closure_of(nb::handle closure) {
   };
 }
 
+/// The optimizer, held during a call: another thread may call __init__() again meanwhile.
+std::shared_ptr<Optimizer> held(const OptimizerHandle& self) { return self.optimizer; }
+
 void bind_optimizer(nb::module_& module) {
   nb::class_<OptimizerHandle>(module, "OptimizerBase", nb::dynamic_attr(), nb::is_weak_referenceable(),
                               "The base class of optimizers.")
@@ -171,7 +181,8 @@ void bind_optimizer(nb::module_& module) {
           "param_groups",
           [](const OptimizerHandle& self) {
             nb::list list;
-            for (const auto& group : self.optimizer->param_groups()) list.append(nb::cast(group));
+            const auto groups = self.optimizer->param_groups();
+            for (const auto& group : groups) list.append(nb::cast(group));
             return list;
           },
           "The groups of parameters, each with its options.")
@@ -185,26 +196,26 @@ void bind_optimizer(nb::module_& module) {
            [](OptimizerHandle& self, nb::handle group) {
              nb::list groups;
              groups.append(group);
-             self.optimizer->add_param_group(std::move(groups_of(groups).front()));
+             held(self)->add_param_group(std::move(groups_of(groups).front()));
            })
       .def(
-          "zero_grad", [](OptimizerHandle& self, bool set_to_none) { self.optimizer->zero_grad(set_to_none); },
+          "zero_grad", [](OptimizerHandle& self, bool set_to_none) { held(self)->zero_grad(set_to_none); },
           "set_to_none"_a = true, "Drops the gradients of all parameters, or fills them with zeros.")
       .def(
           "_step",
           [](OptimizerHandle& self, nb::handle closure) {
-            return to_object(ref_of(self.optimizer->step(closure_of(closure))));
+            return to_object(ref_of(held(self)->step(closure_of(closure))));
           },
           "closure"_a.none())
       .def_prop_ro("_has_stepped", [](OptimizerHandle& self) { return self.optimizer->steps_taken() > 0; })
       .def("_count_step", [](OptimizerHandle& self) { self.optimizer->count_step(); })
       .def(
-          "state_dict", [](const OptimizerHandle& self) { return from_tree(self.optimizer->state_dict()); },
+          "state_dict", [](const OptimizerHandle& self) { return from_tree(held(self)->state_dict()); },
           "Options and state as plain data, in PyTorch's layout.")
       .def(
           "load_state_dict",
           [](OptimizerHandle& self, nb::handle state_dict) {
-            self.optimizer->load_state_dict(to_tree("load_state_dict: state_dict", state_dict, Unsupported::kKeep));
+            held(self)->load_state_dict(to_tree("load_state_dict: state_dict", state_dict, Unsupported::kKeep));
           },
           "state_dict"_a, "Copies a state returned by state_dict() into this optimizer.");
 }

@@ -316,7 +316,9 @@ OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<
     tensors.push_back({to_object(ref_of(tensor)), where});
   };
   version = optimizer->version();
-  for (const auto& group : optimizer->param_groups()) {
+  // Creating Python objects may run any Python code, which may change the optimizer.
+  const auto now = optimizer->param_groups();
+  for (const auto& group : now) {
     const std::string where = this->place + ".param_groups[" + std::to_string(groups.size()) + "]";
     Group& entry = groups.emplace_back();
     entry.group = group.get();
@@ -328,7 +330,8 @@ OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<
       if (!optimizer->has_state(param)) continue;
       state.state = optimizer->state(param);
       state.has_values = state.state->empty();
-      for (const auto& [key, value] : *state.state) {
+      const Tree::Dict values = *state.state;
+      for (const auto& [key, value] : values) {
         const auto& name = std::get<std::string>(key);
         state.entries.emplace_back(name, value);
         if (const auto* tensor = value.get_if<Tensor>())

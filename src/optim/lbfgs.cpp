@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "optim/rules.h"
+#include "tensor/api.h"
 
 namespace lucid::optim {
 namespace {
@@ -38,7 +39,12 @@ double cubic_minimum(const Point& a, const Point& b, double low, double high) {
 /// The loss as a function of one vector that holds all parameters.
 class Problem {
  public:
-  Problem(ParamGroup& group, const std::function<Tensor()>& closure) : group_(group), closure_(closure) {}
+  Problem(const ParamGroup& group, const std::function<Tensor()>& closure) : group_(group), closure_(closure) {
+    for (const Tensor& param : group.params) size_ += param.numel();
+  }
+
+  /// The number of elements of the vector.
+  int64_t size() const { return size_; }
 
   Tensor evaluate() {
     const EnableGrad enable_grad;
@@ -85,8 +91,9 @@ class Problem {
   }
 
  private:
-  ParamGroup& group_;
+  const ParamGroup& group_;
   const std::function<Tensor()>& closure_;
+  int64_t size_ = 0;
 };
 
 /// Searches for a step length that satisfies the strong Wolfe conditions.
@@ -174,33 +181,52 @@ class LineSearch {
   int64_t evaluations_ = 0;
 };
 
-/// The history, stored in the state of the first parameter.
+/// The history, stored in the state of the first parameter. The closure may clear or replace that state: then the
+/// history is stored in one that nobody sees.
 struct Memory {
-  explicit Memory(Tree::Dict& state) : state_(state) {
+  /// `size`: the number of elements of the vector.
+  Memory(Optimizer::State shared, int64_t size) : state_(std::move(shared)) {
+    Tree::Dict& state = *state_;
     if (!state.has("n_iter")) state = {{"func_evals", 0}, {"n_iter", 0}};
     evaluations = state.at("func_evals").as_integer("func_evals");
     iterations = state.at("n_iter").as_integer("n_iter");
-    if (!state.has("d")) return;
-    direction = state.at("d").as_tensor("d");
+    if (!state.has("d")) {
+      // Nothing to continue from.
+      iterations = 0;
+      return;
+    }
+    const auto vector = [size](const Tree& entry, const char* name) {
+      const Tensor& tensor = entry.as_tensor(name);
+      if (tensor.dim() != 1 || tensor.numel() != size)
+        throw ValueError("LBFGS: {} of the state must have shape [{}], the elements of all parameters, got {}", name,
+                         size, to_string(unwrap(tensor).type()));
+      return tensor;
+    };
+    direction = vector(state.at("d"), "d");
     step = state.at("t").as_real("t");
-    gradient = state.at("prev_flat_grad").as_tensor("prev_flat_grad");
+    gradient = vector(state.at("prev_flat_grad"), "prev_flat_grad");
     scale = state.at("H_diag").as_real("H_diag");
-    for (const Tree& item : state.at("old_dirs").as_items("old_dirs")) changes.push_back(item.as_tensor("old_dirs"));
-    for (const Tree& item : state.at("old_stps").as_items("old_stps")) moves.push_back(item.as_tensor("old_stps"));
+    for (const Tree& item : state.at("old_dirs").as_items("old_dirs")) changes.push_back(vector(item, "old_dirs"));
+    for (const Tree& item : state.at("old_stps").as_items("old_stps")) moves.push_back(vector(item, "old_stps"));
     for (const Tree& item : state.at("ro").as_items("ro")) inverses.push_back(item.as_real("ro"));
+    if (changes.size() != moves.size() || changes.size() != inverses.size())
+      throw ValueError("LBFGS: old_dirs, old_stps and ro of the state must have the same length, got {}, {} and {}",
+                       changes.size(), moves.size(), inverses.size());
   }
 
   void store(double loss) const {
-    state_["func_evals"] = evaluations;
-    state_["n_iter"] = iterations;
-    state_["d"] = direction;
-    state_["t"] = step;
-    state_["old_dirs"] = Tree::List(changes.begin(), changes.end());
-    state_["old_stps"] = Tree::List(moves.begin(), moves.end());
-    state_["ro"] = Tree::List(inverses.begin(), inverses.end());
-    state_["H_diag"] = scale;
-    state_["prev_flat_grad"] = gradient;
-    state_["prev_loss"] = loss;
+    Tree::Dict& state = *state_;
+    state.set("func_evals", evaluations);
+    state.set("n_iter", iterations);
+    if (iterations == 0) return;
+    state.set("d", direction);
+    state.set("t", step);
+    state.set("old_dirs", Tree::List(changes.begin(), changes.end()));
+    state.set("old_stps", Tree::List(moves.begin(), moves.end()));
+    state.set("ro", Tree::List(inverses.begin(), inverses.end()));
+    state.set("H_diag", scale);
+    state.set("prev_flat_grad", gradient);
+    state.set("prev_loss", loss);
   }
 
   /// Adds the last move to the history and computes the next direction.
@@ -216,7 +242,7 @@ struct Memory {
     const Tensor change = now - gradient;
     const Tensor move = direction * step;
     if (const double curvature = dot_of(change, move); curvature > 1e-10) {
-      if (changes.size() == history) {
+      while (changes.size() >= history) {
         changes.erase(changes.begin());
         moves.erase(moves.begin());
         inverses.erase(inverses.begin());
@@ -251,14 +277,22 @@ struct Memory {
   std::vector<double> inverses;
 
  private:
-  Tree::Dict& state_;
+  const Optimizer::State state_;
 };
+
+size_t history_size(const Options& options) {
+  const int64_t size = options.get("history_size").as_integer("LBFGS: history_size");
+  if (size < 1) throw ValueError("LBFGS: history_size must be at least 1, got {}", size);
+  return static_cast<size_t>(size);
+}
 
 Tensor step_lbfgs(Optimizer& optimizer, const std::function<Tensor()>& closure) {
   if (optimizer.param_groups().size() != 1) throw ValueError("LBFGS: only one parameter group is supported");
   if (!closure) throw TypeError("LBFGS: step() needs a closure that computes the loss and its gradients");
   const NoGrad no_grad;
-  ParamGroup& group = *optimizer.param_groups()[0];
+  const std::shared_ptr<ParamGroup> held = optimizer.param_groups()[0];
+  const ParamGroup& group = *held;
+  if (group.params.empty()) throw ValueError("LBFGS: the parameter group is empty");
   const Options& options = group.options;
   const double rate = options.real("lr");
   const double tolerance_grad = options.real("tolerance_grad");
@@ -267,13 +301,13 @@ Tensor step_lbfgs(Optimizer& optimizer, const std::function<Tensor()>& closure) 
   const Tree given_max_evaluations = options.get("max_eval");
   const int64_t max_evaluations =
       given_max_evaluations.is_none() ? max_iterations * 5 / 4 : given_max_evaluations.as_integer("max_eval");
-  const auto history = static_cast<size_t>(options.get("history_size").as_integer("history_size"));
+  const size_t history = history_size(options);
   const Tree search_name = options.get("line_search_fn");
   if (!search_name.is_none() && search_name.as_text("LBFGS: line_search_fn") != "strong_wolfe")
     throw ValueError("LBFGS: line_search_fn must be None or 'strong_wolfe'");
 
   Problem problem(group, closure);
-  Memory memory(*optimizer.state(group.params[0]));
+  Memory memory(optimizer.state(group.params[0]), problem.size());
   const Tensor first_loss = problem.evaluate();
   double loss = first_loss.item<double>();
   int64_t evaluations = 1;
@@ -328,7 +362,11 @@ Rule lbfgs_rule() {
                        {"tolerance_change", 1e-9},
                        {"history_size", 100},
                        {"line_search_fn", {}}},
-          .check = [](const Options& options) { require_at_least("LBFGS", options, "lr", 0); },
+          .check =
+              [](const Options& options) {
+                require_at_least("LBFGS", options, "lr", 0);
+                history_size(options);
+              },
           .step = step_lbfgs};
 }
 

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <lucid/autograd.h>
 #include <lucid/ops.h>
 
@@ -81,13 +82,16 @@ Optimizer::Optimizer(const std::string& name, std::vector<Group> groups, const T
 
 Optimizer::~Optimizer() { changed(); }
 
-void Optimizer::add_param_group(Group group) {
+// Ops, closures and hooks may give up the caller's lock, and destroying a value may run Python code. Meanwhile other
+// threads may add groups, clear or load the state, and replace its entries and the options. What is walked or used
+// after that is therefore owned: copies of groups_, the state's shared pointer, tensors by value.
+
+void Optimizer::check_new(const std::vector<Tensor>& params) const {
   const char* who = rule_ ? rule_->name.c_str() : "optimizer";
-  auto added = std::make_shared<ParamGroup>();
   std::set<const TensorImpl*> seen;
   for (const auto& existing : groups_)
     for (const Tensor& param : existing->params) seen.insert(param.impl());
-  for (const Tensor& param : group.params) {
+  for (const Tensor& param : params) {
     TensorImpl& impl = unwrap(param);
     if (!is_leaf(impl) && !retains_grad(impl))
       throw ValueError("{}: {} is the result of an operation; only leaf tensors can be optimized", who,
@@ -95,6 +99,11 @@ void Optimizer::add_param_group(Group group) {
     if (!seen.insert(&impl).second)
       throw ValueError("{}: a parameter appears more than once, in one group or in several", who);
   }
+}
+
+void Optimizer::add_param_group(Group group) {
+  check_new(group.params);
+  auto added = std::make_shared<ParamGroup>();
   added->params = std::move(group.params);
   for (const auto& [key, default_value] : defaults_) {
     const auto& name = text_of(key);
@@ -107,8 +116,10 @@ void Optimizer::add_param_group(Group group) {
   if (rule_ && rule_->prepare)
     for (const Tensor& param : added->params) {
       const DeviceScope device(unwrap(param).device());
-      rule_->prepare(added->options, param, *state_of(param));
+      const State state = state_of(param);
+      rule_->prepare(added->options, param, *state);
     }
+  check_new(added->params);
   groups_.push_back(std::move(added));
   changed();
 }
@@ -176,7 +187,8 @@ void Optimizer::changed() {
 void Optimizer::zero_grad(bool set_to_none) {
   note_use();
   const NoGrad no_grad;
-  for (const auto& group : groups_)
+  const auto groups = groups_;
+  for (const auto& group : groups)
     for (Tensor& param : group->params) {
       if (set_to_none) {
         param.set_grad(Tensor());
@@ -199,7 +211,8 @@ Tensor Optimizer::step(const std::function<Tensor()>& closure) {
       loss = closure();
     }
     const NoGrad no_grad;
-    for (const auto& group : groups_) step_group(*group);
+    const auto groups = groups_;
+    for (const auto& group : groups) step_group(*group);
   }
   count_step();
   Hooks::run(post_hooks_, *this);
@@ -208,28 +221,36 @@ Tensor Optimizer::step(const std::function<Tensor()>& closure) {
 
 void Optimizer::step_group(ParamGroup& group) {
   if (!rule_) throw NotImplementedError("optimizer: a user-defined optimizer must override step_group()");
-  for (const Tensor& param : group.params)
-    if (const Tensor grad = param.grad(); grad.defined()) {
-      const DeviceScope device(unwrap(param).device());
-      rule_->update(group.options, param, grad, *state_of(param));
+  for (size_t i = 0; i < group.params.size(); ++i) {
+    const Tensor& param = group.params[i];
+    const Tensor grad = param.grad();
+    if (!grad.defined()) continue;
+    const DeviceScope device(unwrap(param).device());
+    const State state = state_of(param);
+    try {
+      rule_->update(group.options, param, grad, *state);
+    } catch (const UnfitState& unfit) {
+      throw ValueError("{}: parameter {} of its group, {}: {}", rule_->name, i, to_string(unwrap(param).type()),
+                       unfit.reason);
     }
+  }
 }
 
-const Optimizer::State& Optimizer::state(const Tensor& param) {
+Optimizer::State Optimizer::state(const Tensor& param) {
   note_use();
-  const State& state = state_of(param);
+  const State state = state_of(param);
   // The first step fills it.
   if (state->empty()) note_setup();
   return state;
 }
 
-const Optimizer::State& Optimizer::state_of(const Tensor& param) {
+Optimizer::State Optimizer::state_of(const Tensor& param) {
   StateEntry& entry = states_[param.impl()];
-  if (!entry.state) {
-    entry = {param, std::make_shared<Tree::Dict>()};
-    changed();
-  }
-  return entry.state;
+  if (entry.state) return entry.state;
+  entry = {param, std::make_shared<Tree::Dict>()};
+  const State state = entry.state;
+  changed();
+  return state;
 }
 
 bool Optimizer::has_state(const Tensor& param) const {
@@ -243,7 +264,7 @@ uint64_t Optimizer::version() const {
 }
 
 void Optimizer::clear_state() {
-  states_.clear();
+  const auto cleared = std::exchange(states_, {});
   changed();
 }
 
@@ -270,18 +291,19 @@ void Optimizer::load_state_dict(const Tree& state_dict) {
   const Tree::Dict& dict = state_dict.as_dict("load_state_dict: state_dict");
   const Tree::List& groups = dict.at("param_groups").as_items("load_state_dict: param_groups");
   const Tree::Dict& states = dict.at("state").as_dict("load_state_dict: state");
-  if (groups.size() != groups_.size())
+  const auto own_groups = groups_;
+  if (groups.size() != own_groups.size())
     throw ValueError("load_state_dict: the optimizer has {} parameter groups, but the state dict has {}",
-                     groups_.size(), groups.size());
+                     own_groups.size(), groups.size());
   std::map<int64_t, Tensor> by_index;
   for (size_t i = 0; i < groups.size(); ++i) {
     const Tree::List& indices = groups[i].as_dict("load_state_dict: a group").at("params").as_items("params");
-    if (indices.size() != groups_[i]->params.size())
+    if (indices.size() != own_groups[i]->params.size())
       throw ValueError(
           "load_state_dict: group {} of the optimizer has {} parameters, but that of the state dict has {}", i,
-          groups_[i]->params.size(), indices.size());
+          own_groups[i]->params.size(), indices.size());
     for (size_t k = 0; k < indices.size(); ++k)
-      by_index[indices[k].as_integer("load_state_dict: a parameter's index")] = groups_[i]->params[k];
+      by_index[indices[k].as_integer("load_state_dict: a parameter's index")] = own_groups[i]->params[k];
   }
 
   std::unordered_map<const TensorImpl*, StateEntry> loaded;
@@ -296,14 +318,14 @@ void Optimizer::load_state_dict(const Tree& state_dict) {
       copy.push_back({name, copy_of_state(value, text_of(name), found->second)});
     loaded[found->second.impl()] = {found->second, std::make_shared<Tree::Dict>(std::move(copy))};
   }
-  states_ = std::move(loaded);
+  states_.swap(loaded);
   changed();
   for (size_t i = 0; i < groups.size(); ++i)
     for (const auto& [key, value] : groups[i].as_dict("")) {
       const auto& name = text_of(key);
       if (name == "params") continue;
       const Tree* default_value = defaults_.find(key);
-      groups_[i]->options.set(name, default_value ? like_default(value, *default_value) : value);
+      own_groups[i]->options.set(name, default_value ? like_default(value, *default_value) : value);
     }
 }
 
@@ -320,6 +342,42 @@ std::function<void()> Optimizer::add_hook(std::shared_ptr<Hooks>& hooks, Hook ho
 std::function<void()> Optimizer::register_step_pre_hook(Hook hook) { return add_hook(pre_hooks_, std::move(hook)); }
 std::function<void()> Optimizer::register_step_post_hook(Hook hook) { return add_hook(post_hooks_, std::move(hook)); }
 
+void check_state(const Tensor& param, std::string_view name, const Tensor& value, StateKind kind) {
+  const TensorImpl& tensor = unwrap(value);
+  const Dims& shape = unwrap(param).sizes();
+  if (kind == StateKind::kNumber ? !tensor.sizes().empty() : tensor.sizes() != shape)
+    throw UnfitState{fmt::format("its {} must have shape {}, got {}", name,
+                                 kind == StateKind::kNumber ? "[]" : to_string(DimsView(shape)),
+                                 to_string(tensor.type()))};
+  if (kind != StateKind::kRead && has_internal_overlap(tensor.sizes(), tensor.strides()))
+    throw UnfitState{
+        fmt::format("several elements of its {} {} share one memory location, because it was expanded; "
+                    "clone() it first",
+                    name, to_string(tensor.type()))};
+}
+
+Tensor as_number(const Tensor& cell, std::string_view name) {
+  if (cell.dim() == 0) return cell;
+  if (cell.numel() != 1)
+    throw UnfitState{fmt::format("its option {} must be a number, got {}", name, to_string(unwrap(cell).type()))};
+  return cell.reshape({});
+}
+
+/// The operands of an update are the numbers that it writes, the parameter, the state of the parameter's shape, the
+/// gradient, and the numbers that it reads, which are the cells of options.
+static void check_operands(const Op& op, std::initializer_list<Tensor> written, const Tensor& grad) {
+  const std::vector<Parameter>& parameters = op.schema.parameters;
+  size_t at = 0;
+  while (parameters[at].name != "param") ++at;
+  const Tensor& param = written.begin()[at];
+  for (size_t i = 0; i < written.size(); ++i) {
+    const Tensor& tensor = written.begin()[i];
+    if (tensor.defined())
+      check_state(param, parameters[i].name, tensor, i < at ? StateKind::kNumber : StateKind::kLikeParameter);
+  }
+  check_state(param, "gradient", grad, StateKind::kRead);
+}
+
 void apply_update(const Op& op, std::initializer_list<Tensor> written, std::initializer_list<Tensor> read,
                   const Attributes& attributes) {
   SmallVector<Operand, 16> operands;
@@ -328,16 +386,23 @@ void apply_update(const Op& op, std::initializer_list<Tensor> written, std::init
     operands.push_back(tensor.defined() ? Operand(tensor.impl()) : Operand());
     if (tensor.defined()) destinations.push_back(tensor.impl());
   }
-  for (const Tensor& tensor : read) operands.push_back(tensor.defined() ? Operand(tensor.impl()) : Operand());
+  check_operands(op, written, *read.begin());
+  std::vector<Tensor> numbers;
+  numbers.reserve(read.size());
+  for (const Tensor& tensor : read) {
+    const bool is_vector = &tensor != read.begin() && tensor.defined() && tensor.dim() != 0;
+    if (is_vector) numbers.push_back(as_number(tensor, op.schema.parameters[operands.size()].name));
+    operands.push_back(tensor.defined() ? Operand(is_vector ? numbers.back().impl() : tensor.impl()) : Operand());
+  }
   for (TensorImpl* destination : destinations) destination->before_write();
   compute_into(Call(op, {operands.data(), operands.size()}, attributes), {destinations.data(), destinations.size()});
 }
 
-const Tensor& zeros_state(Tree::Dict& state, const char* name, const Tensor& param) {
+Tensor zeros_state(Tree::Dict& state, const char* name, const Tensor& param) {
   return state_tensor(state, name, [&] { return zeros_like(param.detach()); });
 }
 
-const Tensor& number_state(Tree::Dict& state, const char* name, double value) {
+Tensor number_state(Tree::Dict& state, const char* name, double value) {
   return state_tensor(state, name, [&] { return full({}, value); });
 }
 

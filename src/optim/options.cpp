@@ -20,9 +20,10 @@ bool is_tuple_of_reals(const Tree& value) {
 }
 
 /// Reads the number in a cell without reporting the read to a recording. Only for facts that version() also covers.
+/// Something else than a number counts as 1: a step that uses it raises an error.
 double peek(const Tensor& cell) {
   const TensorImpl& tensor = unwrap(cell);
-  return Scalar::load(tensor.dtype(), HostView(tensor).data()).to_double();
+  return tensor.numel() == 1 ? element_of(tensor).to_double() : 1;
 }
 
 }  // namespace
@@ -41,51 +42,60 @@ const Options::Entry& Options::at(const std::string& name) const {
 Tree Options::get(const std::string& name) const {
   const Entry& entry = at(name);
   if (entry.kind == Kind::kPlain) return entry.value;
-  if (entry.kind == Kind::kNumber) return entry.cells[0].item<double>();
+  const std::vector<Tensor> cells = entry.cells;
+  if (entry.kind == Kind::kNumber) return cells[0].item<double>();
   Tree::Tuple tuple;
-  for (const Tensor& cell : entry.cells) tuple.items.emplace_back(cell.item<double>());
+  for (const Tensor& cell : cells) tuple.items.emplace_back(cell.item<double>());
   return tuple;
 }
 
+// Filling a cell may give up the caller's lock, and destroying a value may run Python code: other threads may change
+// the entries meanwhile.
+
 void Options::set(const std::string& name, const Tree& value) {
-  auto* entry = const_cast<Entry*>(find(name));
-  if (!entry) {
-    entries_.push_back({name, Kind::kPlain, {}, {}});
-    entry = &entries_.back();
-  }
-  if (entry->kind == Kind::kNumber && value.is_number()) {
+  const Entry* const known = find(name);
+  if (known && known->kind == Kind::kNumber && value.is_number()) {
+    Tensor cell = known->cells[0];
     const double number = value.as_real(name.c_str());
     // The ops of a step may depend on whether a number is zero.
-    if ((number == 0) != (peek(entry->cells[0]) == 0)) ++version_;
-    entry->cells[0].fill_(number);
+    if ((number == 0) != (peek(cell) == 0)) ++version_;
+    cell.fill_(number);
     return;
   }
   if (const Tree::List* items = value.items_or_null();
-      entry->kind == Kind::kTuple && items && items->size() == entry->cells.size() &&
+      known && known->kind == Kind::kTuple && items && items->size() == known->cells.size() &&
       std::all_of(items->begin(), items->end(), [](const Tree& item) { return item.is_number(); })) {
-    for (size_t i = 0; i < items->size(); ++i) entry->cells[i].fill_((*items)[i].as_real(name.c_str()));
+    std::vector<Tensor> cells = known->cells;
+    for (size_t i = 0; i < cells.size(); ++i) cells[i].fill_((*items)[i].as_real(name.c_str()));
     return;
   }
-  ++version_;
-  entry->cells.clear();
-  entry->value = {};
+  Entry entry{name, Kind::kPlain, {}, {}};
   if (const double* number = value.get_if<double>()) {
-    entry->kind = Kind::kNumber;
-    entry->cells.push_back(scalar(*number));
+    entry.kind = Kind::kNumber;
+    entry.cells.push_back(scalar(*number));
   } else if (is_tuple_of_reals(value)) {
-    entry->kind = Kind::kTuple;
+    entry.kind = Kind::kTuple;
     for (const Tree& item : value.get_if<Tree::Tuple>()->items)
-      entry->cells.push_back(scalar(item.as_real(name.c_str())));
+      entry.cells.push_back(scalar(item.as_real(name.c_str())));
   } else {
-    entry->kind = Kind::kPlain;
-    entry->value = value;
-    if (const Tensor* tensor = value.get_if<Tensor>()) entry->cells.push_back(*tensor);
+    entry.value = value;
+    if (const Tensor* tensor = value.get_if<Tensor>()) entry.cells.push_back(*tensor);
   }
+  ++version_;
+  // The old entry is destroyed last.
+  if (auto* const place = const_cast<Entry*>(find(name)))
+    std::swap(*place, entry);
+  else
+    entries_.push_back(std::move(entry));
 }
 
 bool Options::erase(const std::string& name) {
   ++version_;
-  return std::erase_if(entries_, [&](const Entry& entry) { return entry.name == name; }) != 0;
+  auto* const place = const_cast<Entry*>(find(name));
+  if (!place) return false;
+  const Entry erased = std::move(*place);
+  entries_.erase(entries_.begin() + (place - entries_.data()));
+  return true;
 }
 
 std::vector<std::string> Options::names() const {
@@ -94,7 +104,7 @@ std::vector<std::string> Options::names() const {
   return names;
 }
 
-const Tensor& Options::cell(const std::string& name, size_t index) const {
+Tensor Options::cell(const std::string& name, size_t index) const {
   const Entry& entry = at(name);
   if (index >= entry.cells.size())
     throw TypeError("the option '{}' must be {}, not {}", name, index ? "a tuple of numbers" : "a number",
@@ -102,10 +112,15 @@ const Tensor& Options::cell(const std::string& name, size_t index) const {
   return entry.cells[index];
 }
 
-double Options::real(const std::string& name, size_t index) const { return cell(name, index).item<double>(); }
+double Options::real(const std::string& name, size_t index) const {
+  const Tensor found = cell(name, index);
+  if (found.numel() != 1)
+    throw ValueError("the option '{}' must be a number, got {}", name, to_string(unwrap(found).type()));
+  return found.item<double>();
+}
 
 Tensor Options::cell_unless_zero(const std::string& name) const {
-  const Tensor& found = cell(name);
+  const Tensor found = cell(name);
   return peek(found) != 0 ? found : Tensor();
 }
 

@@ -31,25 +31,39 @@ struct Rule {
 const Rule* find_rule(std::string_view name);
 std::vector<std::string> rule_names();
 
+/// A tensor of a parameter's state, or its gradient, does not fit the parameter. The step throws it as a ValueError
+/// that names the parameter.
+struct UnfitState {
+  std::string reason;
+};
+enum class StateKind : uint8_t { kNumber, kLikeParameter, kRead };
+/// Throws UnfitState unless the tensor has no dimensions, if it is a number, otherwise the parameter's shape, and,
+/// unless it is only read, can be written.
+void check_state(const Tensor& param, std::string_view name, const Tensor& value, StateKind kind);
+
+/// The number in the cell of an option, which may be a tensor of one element. Throws UnfitState if it has more.
+Tensor as_number(const Tensor& cell, std::string_view name);
+
 /// Runs an op of ops/optimizer.cpp in place. `written` are its first operands (undefined if absent), which receive its
-/// results; `read` are the others.
+/// results; `read` are the others, the gradient first.
 void apply_update(const Op& op, std::initializer_list<Tensor> written, std::initializer_list<Tensor> read,
                   const Attributes& attributes);
 
 /// A tensor of the state, created by `make` if there is none.
 template <typename Make>
-const Tensor& state_tensor(Tree::Dict& state, const char* name, Make make) {
+Tensor state_tensor(Tree::Dict& state, const char* name, Make make) {
+  if (const Tree* entry = state.find(name); entry && !entry->is_none()) return entry->as_tensor(name);
+  note_setup();
+  // May give up the caller's lock: another thread may have made one meanwhile.
+  const Tensor made = make();
   Tree& entry = state[name];
-  if (entry.is_none()) {
-    note_setup();
-    entry = make();
-  }
+  if (entry.is_none()) entry = made;
   return entry.as_tensor(name);
 }
 /// A tensor that is initially zero, with the shape of the parameter.
-const Tensor& zeros_state(Tree::Dict& state, const char* name, const Tensor& param);
+Tensor zeros_state(Tree::Dict& state, const char* name, const Tensor& param);
 /// A 0-d tensor of the default float dtype that is initially `value`.
-const Tensor& number_state(Tree::Dict& state, const char* name, double value);
+Tensor number_state(Tree::Dict& state, const char* name, double value);
 
 // Checks. Messages follow "Adam: lr must be at least 0, got -1".
 void require_at_least(const char* optimizer, const Options& options, const char* name, double bound);

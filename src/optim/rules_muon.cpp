@@ -41,13 +41,16 @@ void update_muon(const Options& options, const Tensor& param, const Tensor& grad
     throw ValueError("Muon: parameters must be matrices, got one with {} dimensions; use AdamW for the others",
                      param.dim());
   Tensor buffer = zeros_state(state, "momentum_buffer", param);
+  check_state(param, "momentum_buffer", buffer, StateKind::kLikeParameter);
+  check_state(param, "gradient", grad, StateKind::kRead);
   const double momentum = options.real("momentum");
   buffer.copy_(buffer + (1 - momentum) * (grad - buffer));
   const Tensor direction = options.flag("nesterov") ? grad + momentum * (buffer - grad) : buffer;
   const Tensor update = orthogonalized(direction, options);
   Tensor target = param.detach();
-  target *= 1 - options.cell("lr") * options.cell("weight_decay");
-  target -= update * (options.cell("lr") * rate_factor(param, options));
+  const Tensor rate = as_number(options.cell("lr"), "lr");
+  target *= 1 - rate * as_number(options.cell("weight_decay"), "weight_decay");
+  target -= update * (rate * rate_factor(param, options));
 }
 
 }  // namespace

@@ -214,7 +214,7 @@ Rule asgd_rule() {
               [](const Options& options, const Tensor& param, const Tensor& grad, Tree::Dict& state) {
                 static const Op& op = op_table().at("asgd_step");
                 const Tensor step = number_state(state, "step", 0);
-                const Tensor eta = number_state(state, "eta", options.real("lr"));
+                const Tensor eta = state_tensor(state, "eta", [&] { return full({}, options.real("lr")); });
                 const Tensor mu = number_state(state, "mu", 1);
                 const Tensor average = zeros_state(state, "ax", param);
                 apply_update(op, {step, eta, mu, param, average},

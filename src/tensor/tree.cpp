@@ -132,8 +132,14 @@ Tree& Tree::Dict::operator[](const Key& key) {
   return items_.emplace_back(Item{key, Tree()}).value;
 }
 
+void Tree::Dict::set(const Key& key, Tree value) { std::swap((*this)[key], value); }
+
 bool Tree::Dict::erase(const Key& key) {
-  return std::erase_if(items_, [&](const Item& item) { return item.key == key; }) != 0;
+  Tree* const found = find(key);
+  if (!found) return false;
+  const Tree erased = std::move(*found);
+  std::erase_if(items_, [&](const Item& item) { return item.key == key; });
+  return true;
 }
 
 std::string to_string(const Tree::Key& key) {

@@ -223,6 +223,27 @@ def reload_optimizer(world, choose):
 
 
 @action()
+def unfit_state(world, choose):
+    """State of another shape: the next step of the parameter is refused, until the state is cleared."""
+    states = _states(world)
+    if states and choose.random() < 0.3:
+        state = choose.choice(states)
+        state[choose.choice(sorted(state))] = lucid.ones(choose.choice(((2, 3, 8, 8), (1,), (8, 1), (0,))))
+        failed = _failure_of(world.optimizer.step)
+        world.optimizer.state.clear()
+        return failed
+    return None
+
+
+def _failure_of(function):
+    try:
+        function()
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@action()
 def new_optimizer(world, choose):
     world.new_optimizer(choose)
 

@@ -1,4 +1,4 @@
-"""Eight threads that run all kinds of work at once for a given time; used by test_stress.py.
+"""Twelve threads that run all kinds of work at once for a given time; used by test_stress.py.
 
     python tests/python/stress.py --seconds 600
 
@@ -18,10 +18,11 @@ import time
 import traceback
 
 import lucid
-from lucid import nn
+from lucid import nn, optim
 
 SIZES = (7, 1000, 60_000)
 VALUES = (1.0, 2.0, 3.0, 4.0, 5.0)
+OPTIMIZERS = ("SGD", "Adam", "RMSprop", "Adagrad", "NAdam", "Rprop", "ASGD", "Lion", "Muon")
 
 
 class Stress:
@@ -35,6 +36,9 @@ class Stress:
         self.write = lucid.compile(lambda x, v: x.mul_(0.0).add_(v))
         self.drop = lucid.compile(lambda x: nn.functional.dropout(x, 0.5, training=True))
         self.step = lucid.compile(self._train)
+        self.changing = lucid.ones(5)  # other threads change its shape; all elements are 1
+        self.stepped = [nn.Parameter(lucid.ones(300, 30 + i)) for i in range(4)]
+        self.optimizer = self.make_optimizer(0)
         self.rounds: dict[str, int] = {}
         self.failures: list[str] = []
         self.progress: dict[str, float] = {}
@@ -48,6 +52,10 @@ class Stress:
         loss = self.net(x).square().mean()
         loss.backward()
         return loss.detach()
+
+    def make_optimizer(self, i: int) -> optim.Optimizer:
+        name = OPTIMIZERS[i % len(OPTIMIZERS)]
+        return getattr(optim, name)(self.stepped, **({"lr": 0.01, "momentum": 0.9} if name == "SGD" else {}))
 
     # The work of the threads, one round per call.
 
@@ -111,6 +119,69 @@ class Stress:
         for p in self.net.parameters():
             p.grad = None
 
+    def change_shapes(self, i: int) -> None:
+        x = self.changing
+        if i % 7 == 0 and x.ndim == 2:
+            x.t_()
+        else:
+            size = i % 90 + 1
+            x.data = lucid.ones(size) if i % 2 else lucid.ones(size, i % 13 + 1)
+        if i % 100 == 0:
+            lucid.empty_cache()
+
+    def use_shapes(self, i: int) -> None:
+        x = self.changing
+        try:
+            self.check("product", x * 2, 2, 2)
+            self.check("cumulated", x.cumsum(0), 1, 100)
+            self.check("sorted", x.sort()[0], 1, 1)
+            self.check("copied", x.detach().clone().add_(1), 2, 2)
+            x.tolist()
+        except (ValueError, RuntimeError) as error:  # the shapes of two steps may differ
+            if isinstance(error, lucid.InternalError):
+                raise
+        # The plans that are there now are those of their shapes.
+        for shape in ((i % 90 + 1,), (i % 90 + 1, i % 13 + 1)):
+            fresh = lucid.ones(shape)
+            if (fresh * 2).shape != shape or (fresh * 2).sum().item() != 2 * fresh.numel():
+                self.failures.append(f"the plan for {shape} is wrong")
+
+    def step_optimizers(self, i: int) -> None:
+        if i % 40 == 0:
+            self.optimizer = self.make_optimizer(i // 40)
+        for p in self.stepped:
+            p.grad = lucid.ones_like(p)
+        try:
+            self.optimizer.step()
+        except (ValueError, TypeError) as error:  # an option or entry that was taken away
+            if isinstance(error, lucid.InternalError):
+                raise
+
+    def change_optimizers(self, i: int) -> None:
+        optimizer = self.optimizer
+        state = optimizer.state[self.stepped[i % 4]]
+        group = optimizer.param_groups[0]
+        if i % 6 == 0:
+            optimizer.state.clear()
+        elif i % 6 == 1 and len(optimizer.param_groups) < 50:
+            optimizer.add_param_group({"params": [nn.Parameter(lucid.ones(2, 2))]})
+        elif i % 6 == 2:
+            try:
+                optimizer.load_state_dict(optimizer.state_dict())
+            except ValueError:  # another thread has added a group
+                pass
+        elif i % 6 == 3:
+            for k in range(30):
+                state[f"entry {k}"] = k
+            for k in list(state):
+                state.pop(k, None)
+        elif i % 6 == 4:
+            group["lr"] = lucid.tensor(0.01)
+            group["lr"] = 0.01
+            group[f"option {i % 50}"] = 1.5
+        else:
+            repr(optimizer), [dict(each) for each in optimizer.state.values()]
+
     def use_files(self, i: int) -> None:
         path = os.path.join(self.folder, f"{threading.get_ident()}")
         lucid.save({"x": self.shared[i % 3], "net": self.net.state_dict()}, path)
@@ -161,7 +232,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         stress = Stress(options.seconds, folder)
         works = [stress.read_eagerly, stress.read_compiled, stress.write_in_place, stress.generate, stress.train]
-        works += [stress.change_gradients, stress.use_files, stress.fork]
+        works += [stress.change_gradients, stress.use_files, stress.fork, stress.change_shapes, stress.use_shapes]
+        works += [stress.step_optimizers, stress.change_optimizers]
         threads = [
             threading.Thread(target=stress.run, args=(work.__name__, work), name=work.__name__) for work in works
         ]

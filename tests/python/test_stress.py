@@ -11,7 +11,7 @@ SECONDS = 600 if os.environ.get("LUCID_LONG_TESTS") else 30
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
-def test_eight_threads_doing_everything_at_once(threads, tmp_path):
+def test_twelve_threads_doing_everything_at_once(threads, tmp_path):
     script = Path(__file__).with_name("stress.py")
     environment = dict(os.environ, LUCID_NUM_THREADS=threads, LUCID_CACHE_DIR=str(tmp_path))
     command = [sys.executable, str(script), "--seconds", str(SECONDS)]
