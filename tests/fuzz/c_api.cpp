@@ -107,7 +107,8 @@ void run(lucid_program* program, int64_t varying) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const lucid_spec& spec = *lucid_program_input(program, i);
     inputs[i] = {.dtype = spec.dtype, .rank = spec.rank, .shape = {}, .data = memory, .owner = nullptr};
-    for (int32_t dim = 0; dim < spec.rank; ++dim) inputs[i].shape[dim] = spec.shape[dim] < 0 ? varying : spec.shape[dim];
+    for (int32_t dim = 0; dim < spec.rank; ++dim)
+      inputs[i].shape[dim] = spec.shape[dim] < 0 ? varying : spec.shape[dim];
     if (bytes_of(inputs[i]) > kMaxBytes) return;
   }
   const size_t output_count = lucid_program_output_count(program);

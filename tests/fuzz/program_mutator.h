@@ -11,8 +11,8 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace lucid {
 
-/// Changes a program as its author could have done on purpose: numbers whose products and sums overflow, views that seem
-/// to fit, signatures that agree with them. The file keeps a correct digest.
+/// Changes a program as its author could have done on purpose: numbers whose products and sums overflow, views that
+/// seem to fit, signatures that agree with them. The file keeps a correct digest.
 class ProgramMutator {
  public:
   using Json = ProgramParts::Json;
@@ -183,8 +183,7 @@ class ProgramMutator {
 
 /// libFuzzer calls it in place of its own mutations.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
-  const std::string changed =
-      lucid::ProgramMutator(seed).mutate({reinterpret_cast<const char*>(data), size});
+  const std::string changed = lucid::ProgramMutator(seed).mutate({reinterpret_cast<const char*>(data), size});
   if (changed.size() > max_size) return size;
   std::ranges::copy(changed, data);
   return changed.size();

@@ -1,5 +1,5 @@
-// Optimizers that other threads change while a step gives up the caller's lock, and closures that change their own. Here
-// the lock is a hook, which does at once what another thread might do meanwhile.
+// Optimizers that other threads change while a step gives up the caller's lock, and closures that change their own.
+// Here the lock is a hook, which does at once what another thread might do meanwhile.
 
 #include <gtest/gtest.h>
 #include <lucid/lucid.h>

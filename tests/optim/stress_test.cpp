@@ -1,6 +1,6 @@
-// Threads that share one lock as Python's threads share the GIL: they hold it, and ops give it up. They step optimizers,
-// change them, and change the shapes of tensors that others compute with. These tests also run under the thread
-// sanitizer. Kernels are not instrumented: the sanitizer sees only the code around them.
+// Threads that share one lock as Python's threads share the GIL: they hold it, and ops give it up. They step
+// optimizers, change them, and change the shapes of tensors that others compute with. These tests also run under the
+// thread sanitizer. Kernels are not instrumented: the sanitizer sees only the code around them.
 
 #include <gtest/gtest.h>
 #include <lucid/compile.h>

@@ -8,6 +8,7 @@ progress for a minute.
 """
 
 import argparse
+import contextlib
 import faulthandler
 import os
 import signal
@@ -166,10 +167,8 @@ class Stress:
         elif i % 6 == 1 and len(optimizer.param_groups) < 50:
             optimizer.add_param_group({"params": [nn.Parameter(lucid.ones(2, 2))]})
         elif i % 6 == 2:
-            try:
+            with contextlib.suppress(ValueError):  # another thread has added a group
                 optimizer.load_state_dict(optimizer.state_dict())
-            except ValueError:  # another thread has added a group
-                pass
         elif i % 6 == 3:
             for k in range(30):
                 state[f"entry {k}"] = k

@@ -94,7 +94,7 @@ def test_numbers_beyond_all_epochs_are_refused(name):
             schedule = made()[name]
             state = schedule.state_dict()
             state[key] = extreme
-            with pytest.raises(ValueError, match="2\\^53|must be at least|steps"):
+            with pytest.raises(ValueError, match=r"2\^53|must be at least|steps"):
                 schedule.load_state_dict(state)
             for _ in range(3):
                 step(schedule)
@@ -116,7 +116,7 @@ def test_epochs_that_no_training_reaches_are_refused(epoch):
     for schedule in made().values():
         if isinstance(schedule, (schedules.ReduceLROnPlateau, schedules.SequentialLR, schedules.ChainedScheduler)):
             continue
-        with pytest.raises(ValueError, match="epoch|is beyond"):
+        with pytest.raises(ValueError, match=r"epoch|is beyond"):
             step(schedule, epoch)
 
 

@@ -154,7 +154,7 @@ def lbfgs(**options):
 
 @pytest.mark.parametrize("size", [0, -1, 2**70, None, "x"])
 def test_lbfgs_needs_a_history(size):
-    with pytest.raises((ValueError, TypeError, OverflowError), match="history_size|int|2\\^63"):
+    with pytest.raises((ValueError, TypeError, OverflowError), match=r"history_size|int|2\^63"):
         lbfgs(history_size=size)
     optimizer, _, closure = lbfgs()
     optimizer.step(closure)

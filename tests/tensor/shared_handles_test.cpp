@@ -1,5 +1,5 @@
-// Handles that another thread gives another shape and other memory while an op gives up the caller's lock. Here the lock
-// is a hook, which does at once what another thread might do meanwhile.
+// Handles that another thread gives another shape and other memory while an op gives up the caller's lock. Here the
+// lock is a hook, which does at once what another thread might do meanwhile.
 
 #include <lucid/random.h>
 #include <lucid/serialize.h>
@@ -195,9 +195,8 @@ TEST_F(SharedHandles, ResultsThatDoNotFitTheDestinationAreRefused) {
   const Tensor x = counting({3});
   const Operand operands[] = {Operand(x.impl())};
   Tensor narrow = counting({2});
-  expect_error(ErrorClass::kRuntime, "does not fit the written tensor", [&] {
-    compute_into(Call(op_table().at("exp"), operands, {}), unwrap(narrow));
-  });
+  expect_error(ErrorClass::kRuntime, "does not fit the written tensor",
+               [&] { compute_into(Call(op_table().at("exp"), operands, {}), unwrap(narrow)); });
 }
 
 }  // namespace
