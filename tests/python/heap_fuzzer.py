@@ -96,7 +96,7 @@ class Program:
         return "\n".join(lines)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=256)
 def _code(text):
     return compile(text, "<step>", "exec")
 

@@ -67,8 +67,8 @@ def attributes_of(value):
 def slots_of(value):
     """The slots of an object that are set."""
     cls = type(value)
-    # Not kept: programs change classes.
-    if issubclass(cls, (type, types.FunctionType)):
+    # Not kept: programs change classes. Tensors have none, but many attributes to look through.
+    if issubclass(cls, (type, types.FunctionType)) or cls is lucid.Tensor:
         return []
     found = []
     for name, member in [entry for base in cls.__mro__ for entry in vars(base).items()]:

@@ -338,15 +338,18 @@ def test_tensors_that_a_log_and_a_place_hold():
     check(world, min_hits=4)
 
 
-def test_logs_that_only_one_name_leads_to_are_still_compiled():
+def test_logs_that_nobody_reads_are_compiled():
+    """A callback has the history under the same name."""
+
     def world():
         trainer = Box(history={"loss": [], "norm": []}, steps=0, log=[])
-        # Objects hold the object, not the list.
         trainer.owner = Box(trainer=trainer)
+        callback = Box(history=trainer.history, log=trainer.log)
 
         def step(x):
             y = (x * 2).sum()
             trainer.history["loss"].append(y.item())
+            callback.history["norm"].append(1.0)
             trainer.owner.trainer.log.append(y.item())
             trainer.steps += 1
             return y

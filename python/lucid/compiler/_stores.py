@@ -103,16 +103,19 @@ def _is_log(items: list[Any], found: Found) -> bool:
 
 
 def _is_only_appended(items: list[Any], state: State) -> bool:
-    """Whether code only appends to a list. There is one way to reach it: by a name with which code does nothing else,
-    or as an item of a container with such a name."""
+    """Whether code only appends to a list: all that leads to it are names with which code does nothing else, or
+    containers to which only such names lead."""
     references = state.references.get(id(items), {})
-    if len(references) != 1:
-        return False
-    (((holder, _), place),) = references.items()
+    return bool(references) and all(_only_appends(holder, place, state) for (holder, _), place in references.items())
+
+
+def _only_appends(holder: int, place: str, state: State) -> bool:
+    """Whether code only appends to the list that it finds in a place of a holder."""
     variable = _VARIABLE.fullmatch(place)
     if variable is None or not variable[2]:
         return variable is not None and variable[1] in state.appended
-    return variable[1] in state.filled and len(state.references.get(holder, ())) == 1
+    containers = [_VARIABLE.fullmatch(each) for each in state.references.get(holder, {}).values()]
+    return bool(containers) and all(each and not each[2] and each[1] in state.filled for each in containers)
 
 
 def _counts(write: Write) -> bool:
