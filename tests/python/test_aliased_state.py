@@ -316,6 +316,18 @@ def test_the_dict_of_an_object():
     check(lambda: world(True), min_hits=2, fallback="")
 
 
+@pytest.mark.parametrize("empty", [[], (), {}, set()], ids=["list", "tuple", "dict", "set"])
+def test_empty_containers_that_the_state_has_too(empty):
+    box = Box(items=empty)
+    for hold, held in (WAYS["itself"], WAYS["object"]):
+
+        def function(x, p, held=held):
+            return x + len(held(p)) + len(box.items)
+
+        calls = [(lucid.ones(3), hold(empty), held) for _ in range(4)]
+        check(lambda function=function, calls=calls: (function, calls, []), min_hits=3)
+
+
 def test_tensors_that_a_log_and_a_place_hold():
     """A tensor in a list that is only appended to may be in another place, which is read."""
 

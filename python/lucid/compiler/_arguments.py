@@ -56,7 +56,7 @@ class Descriptions:
             return ("same" if self._compares_identity or _is_nan(value) else "bytes", value)
         is_known = id(value) in self._found.state.objects
         if is_container(cls) or cls is set or cls is frozenset:
-            return ("same", value) if value and is_known else self._container(value, inside)
+            return ("same", value) if is_known else self._container(value, inside)
         if cls is types.MethodType:
             return ("value", value)
         if (
