@@ -87,7 +87,7 @@ Values EagerEmitter::decompose(const Call& call) {
     return decomposed(*this, call);
   } catch (const Error& error) {
     // An error raised by a part is reported in the name of the op that was called, and about its operands.
-    const bool refused = dynamic_cast<const RefusedValues*>(&error);
+    const bool refused = is_refused(error);
     if (refused) throw_if_out_of_bounds(call);
     const std::string_view message = error.what();
     const size_t colon = std::min(message.find(": "), message.size());

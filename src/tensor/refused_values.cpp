@@ -11,10 +11,8 @@
 namespace lucid {
 namespace {
 
-class RefusedIndex : public IndexError, public RefusedValues {
- public:
-  using IndexError::IndexError;
-};
+/// The message of the last error. A class of its own would hide the error's class from users who compare it.
+thread_local std::string refused_message;
 
 /// The first element for which a predicate holds, in row-major order.
 struct Found {
@@ -70,9 +68,11 @@ void check(const Call& call, const ValueBounds& bounds) {
 }  // namespace
 
 void throw_refused(ErrorClass error_class, const std::string& message) {
-  if (error_class == ErrorClass::kIndex) throw RefusedIndex(message);
+  refused_message = message;
   throw_error(error_class, message);
 }
+
+bool is_refused(const Error& error) { return refused_message == error.what(); }
 
 void throw_if_out_of_bounds(const Call& call) {
   const SizeTrace::Pause pause;

@@ -6,13 +6,11 @@
 
 namespace lucid {
 
-/// Marks errors about the values of operands, which only kernels notice: the operands are valid but for these values.
-struct RefusedValues {
-  virtual ~RefusedValues() = default;
-};
-
-/// Throws an error of a class; those of indices are marked with RefusedValues.
+/// Throws an error about the values of operands, which only kernels notice: the operands are valid but for these
+/// values.
 [[noreturn]] void throw_refused(ErrorClass error_class, const std::string& message);
+/// Whether an error that this thread has caught was thrown by throw_refused().
+bool is_refused(const Error& error);
 
 /// If elements of the operands are outside of their value_bounds(), throws an error that names the first: by operands,
 /// then in row-major order. Values that another thread has changed meanwhile may be inside.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "runtime/unused_part.h"
 
 namespace lucid {
 namespace {
@@ -36,6 +37,21 @@ std::string failure_of(size_t bytes) {
   }
   return "did not throw";
 }
+
+#ifdef LUCID_ADDRESS_SANITIZER
+TEST(Allocator, TheSanitizerSeesAccessesPastTheRequestedBytes) {
+  for (const size_t bytes : {size_t{5}, size_t{100}, size_t{4100}, size_t{70001}}) {
+    auto* const data = static_cast<char*>(allocate(bytes));
+    EXPECT_EQ(__asan_region_is_poisoned(data, bytes), nullptr) << bytes;
+    EXPECT_TRUE(__asan_address_is_poisoned(data + bytes)) << bytes;
+    deallocate(data, bytes);
+    // The next one may get the same block.
+    void* const larger = allocate(bytes + 11);
+    EXPECT_EQ(__asan_region_is_poisoned(larger, bytes + 11), nullptr) << bytes;
+    deallocate(larger, bytes + 11);
+  }
+}
+#endif
 
 TEST(Allocator, BlocksAreAlignedWritableAndDisjoint) {
   struct Held {
