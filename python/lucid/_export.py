@@ -230,6 +230,12 @@ class _Exporter:
                 )
             if tensor.dtype != known.example.dtype or tensor.ndim != known.example.ndim:
                 raise ValueError(f"lucid.export: the examples of {known.name} have different dtypes or ranks")
+            sizes = zip(tensor.shape, known.example.shape, known.symbols)
+            if any(size != expected and symbol < 0 for size, expected, symbol in sizes):
+                raise ValueError(
+                    f"lucid.export: the examples of {known.name} have the shapes {list(known.example.shape)} and "
+                    f"{list(tensor.shape)}; name the dimensions whose sizes vary in `dynamic`"
+                )
             if tensor.device.type != "cpu":
                 raise ValueError(f"lucid.export: {known.name} is on {tensor.device}; programs run on the CPU")
 

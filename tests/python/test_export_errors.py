@@ -156,8 +156,8 @@ def test_wrong_examples(path):
 
 
 def test_example_of_a_size_that_does_not_vary(path):
-    calls = [lucid.ones(3), lucid.ones(5)]
-    check_or_refuse("examples", lambda: lambda x: x + 1, calls[0], path, calls=calls, examples=calls[1:])
+    with pytest.raises(ValueError, match=r"examples of x have the shapes \[3\] and \[5\]; name the dimensions"):
+        lucid.export(lambda x: x + 1, lucid.ones(3), path, examples=[lucid.ones(5)])
 
 
 def test_examples_with_other_numbers(path):
@@ -223,7 +223,7 @@ def test_index_out_of_range(path, trusted):
     lucid.export(lambda x, index: x[index] * 2, (lucid.ones(4), lucid.tensor([1])), path)
     program = lucid.load_program(path, trusted=trusted)
     for index in (4, -5, 2**40):
-        with pytest.raises(ValueError, match="index: an index is out of range"):
+        with pytest.raises(IndexError, match="index: an index is out of range"):
             program(lucid.ones(4), lucid.tensor([index]))
     assert program(lucid.ones(4), lucid.tensor([-4])).tolist() == [2]
 
@@ -231,7 +231,7 @@ def test_index_out_of_range(path, trusted):
 @BOTH
 def test_token_out_of_range_names_the_op_of_the_model(path, trusted):
     lucid.export(nn.Embedding(5, 3), lucid.tensor([1]), path)
-    with pytest.raises(ValueError, match="embedding: an index is out of range"):
+    with pytest.raises(IndexError, match="embedding: an index is out of range"):
         lucid.load_program(path, trusted=trusted)(lucid.tensor([5]))
 
 
@@ -301,7 +301,7 @@ def test_strange_names(name, path):
     program = lucid.load_program(path)
     assert program.name == name
     assert program.outputs == [f"{name}: f32[3]"]
-    assert program(lucid.ones(3)).tolist() == [2, 2, 2]
+    assert program(lucid.ones(3))[name].tolist() == [2, 2, 2]
 
 
 # ---- Threads.
