@@ -4,16 +4,14 @@
 #include <limits>
 
 #include "base/error.h"
+#include "program/program_json_names.h"
 
 namespace lucid::program {
 namespace {
 
-constexpr int64_t kVersion = 1;
 constexpr int64_t kMaxInt = std::numeric_limits<int64_t>::max();
 
 [[noreturn]] void fail(const std::string& reason) { throw ValueError("load_program: the file is damaged: {}", reason); }
-
-// ---- Reading.
 
 const Json& member(const Json& json, const char* name) {
   if (!json.is_object()) fail(fmt::format("expected an object with '{}'", name));
@@ -123,20 +121,12 @@ View read_view(const Json& json, size_t symbols) {
   return view;
 }
 
-/// The classes of errors that values cause.
-constexpr std::pair<const char*, ErrorClass> kErrorClasses[] = {
-    {"index", ErrorClass::kIndex}, {"runtime", ErrorClass::kRuntime}, {"value", ErrorClass::kValue}};
-
 /// Earlier files name no class.
 ErrorClass error_class(const Json& json) {
   if (!json.contains("class")) return ErrorClass::kValue;
   const auto found = std::ranges::find(kErrorClasses, text(json, "class"), &std::pair<const char*, ErrorClass>::first);
   if (found == std::end(kErrorClasses)) fail("a class of errors is unknown");
   return found->second;
-}
-
-const char* name_of(ErrorClass error_class) {
-  return std::ranges::find(kErrorClasses, error_class, &std::pair<const char*, ErrorClass>::second)->first;
 }
 
 Call read_call(const Json& json, const ProgramFile& file) {
@@ -203,9 +193,6 @@ struct Counts {
   size_t kernels = 0;
 };
 
-/// By Slot::Area.
-constexpr const char* kAreas[] = {"input", "output", "block", "packed", "error"};
-
 PlanForm::Place read_place(const Json& json, const Counts& counts) {
   if (!json.is_array() || json.size() != 3 || !json[0].is_string()) fail("a place is malformed");
   const auto found = std::ranges::find(kAreas, json[0].get_ref<const std::string&>());
@@ -250,142 +237,7 @@ std::string_view part(const Json& json, std::string_view all) {
   return all.substr(static_cast<size_t>(first), static_cast<size_t>(bytes));
 }
 
-// ---- Writing.
-
-std::string to_hex(std::string_view bytes) {
-  std::string result;
-  for (const char byte : bytes) result += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return result;
-}
-
-Json to_json(const SizeFormula& formula) {
-  if (formula.is_constant()) return formula.constant();
-  return formula.text();
-}
-
-Json to_json(const std::vector<SizeFormula>& formulas) {
-  Json result = Json::array();
-  for (const SizeFormula& formula : formulas) result.push_back(to_json(formula));
-  return result;
-}
-
-Json to_json(const std::vector<SizeCondition>& conditions) {
-  Json result = Json::array();
-  for (const SizeCondition& condition : conditions) result.push_back(condition.text());
-  return result;
-}
-
-template <typename Items, typename Convert>
-Json list(const Items& items, const Convert& convert) {
-  Json result = Json::array();
-  for (const auto& item : items) result.push_back(convert(item));
-  return result;
-}
-
-Json to_json(const Signature& signature) {
-  return {{"name", signature.name},
-          {"dtype", name_of(signature.dtype)},
-          {"shape", list(signature.shape, [](const Signature::Size& size) {
-             return size.symbol < 0 ? Json(size.number) : Json{{"symbol", size.symbol}};
-           })}};
-}
-
-void add_view(Json& json, const View& view) {
-  json["shape"] = to_json(view.shape);
-  json["strides"] = to_json(view.strides);
-  json["offset"] = to_json(view.offset);
-}
-
-Json to_json(const Call& call) {
-  Json json;
-  json["sizes"] =
-      list(call.sizes, [](const Call::Size& size) { return Json{{"input", size.input}, {"dim", size.dim}}; });
-  json["shapes"] = list(call.shapes, [](const auto& shape) { return to_json(shape); });
-  json["conditions"] = to_json(call.conditions);
-  json["outputs"] = to_json(call.output_bytes);
-  json["operands"] = list(call.operands, [](const Call::Operand& operand) {
-    Json item{{"is_state", operand.is_state},
-              {"index", operand.index},
-              {"dtype", name_of(operand.dtype)},
-              {"first_byte", operand.first_byte}};
-    add_view(item, operand.view);
-    return item;
-  });
-  json["reads"] = list(call.reads, [](const Call::Read& read) {
-    return Json{{"output", read.output}, {"expected", to_hex(read.expected)}, {"source", read.source}};
-  });
-  json["results"] = list(call.results, [](const Call::Result& result) {
-    Json item{{"output", result.output}, {"dtype", name_of(result.dtype)}};
-    add_view(item, result.view);
-    return item;
-  });
-  json["writes"] = list(
-      call.writes, [](const Call::Write& write) { return Json{{"output", write.output}, {"state", write.state}}; });
-  json["generators"] = list(call.generators, [](const Call::Generator& generator) {
-    return Json{{"state", generator.state}, {"count", generator.count}};
-  });
-  json["updates"] =
-      list(call.updates, [](const auto& update) { return Json{{"operand", update.first}, {"output", update.second}}; });
-  json["errors"] = list(call.errors, [](const Call::Errors& errors) {
-    return Json{{"op", errors.op}, {"class", name_of(errors.error_class)}, {"messages", errors.messages}};
-  });
-  return json;
-}
-
-Json to_json(const PlanForm::Step& step) {
-  Json json{{"name", step.name},   {"kernel", step.kernel},  {"grain", step.grain},
-            {"packs", step.packs}, {"copies", step.is_copy}, {"nanoseconds", step.nanoseconds}};
-  json["launches"] = list(step.launches, [](const PlanForm::Launch& launch) {
-    Json item;
-    item["places"] = list(launch.places, [](const PlanForm::Place& place) {
-      return Json::array({kAreas[static_cast<size_t>(place.area)], place.index, to_json(place.byte_offset)});
-    });
-    item["params"] = to_json(launch.params);
-    item["items"] = to_json(launch.items);
-    return item;
-  });
-  json["checks"] = list(step.checks, [](const PlanStep::Check& check) {
-    return Json{{"output", check.output}, {"expected", to_hex(check.expected)}};
-  });
-  return json;
-}
-
-Json to_json(const PlanForm& form) {
-  Json json;
-  json["outputs"] = list(form.outputs, [](const PlanForm::Output& output) {
-    return Json{{"donor", output.donor}, {"safe", output.is_safe}};
-  });
-  json["blocks"] = list(form.blocks, [](const PlanForm::Block& block) {
-    return Json{{"bytes", to_json(block.bytes)}, {"first", block.first_step}, {"last", block.last_step}};
-  });
-  json["reuses"] =
-      list(form.reuses, [](const BlockReuse& reuse) { return Json{{"from", reuse.from}, {"to", reuse.to}}; });
-  json["regions"] = list(form.regions, [](const PlanForm::Region& region) {
-    return Json{{"output", region.output},
-                {"bytes", to_json(region.bytes)},
-                {"first", region.first_step},
-                {"last", region.last_step}};
-  });
-  json["packed"] = to_json(form.packed_bytes);
-  json["steps"] = list(form.steps, [](const PlanForm::Step& step) { return to_json(step); });
-  return json;
-}
-
 }  // namespace
-
-Json to_json(const ProgramFile& file) {
-  Json json{{"version", kVersion}, {"name", file.name}};
-  json["symbols"] = list(file.symbols, [](const Symbol& symbol) {
-    return Json{{"name", symbol.name}, {"low", symbol.low}, {"high", symbol.high}};
-  });
-  json["inputs"] = list(file.inputs, [](const Signature& signature) { return to_json(signature); });
-  json["outputs"] = list(file.outputs, [](const Signature& signature) { return to_json(signature); });
-  json["state"] =
-      list(file.state, [](const State& state) { return Json{{"name", state.name}, {"written", state.is_written}}; });
-  json["calls"] = list(file.calls, [](const Call& call) { return to_json(call); });
-  if (!file.structure.empty()) json["structure"] = file.structure;
-  return json;
-}
 
 void read_program(const Json& json, ProgramFile& file) {
   if (const int64_t version = integer(json, "version", 1, kMaxInt); version != kVersion)
@@ -430,28 +282,6 @@ PlanForm read_form(const Json& json, const Call& call, size_t kernels) {
   form.packed_bytes = formulas(json, "packed", counts.symbols);
   for (const Json& item : array(json, "steps")) form.steps.push_back(read_step(item, counts));
   return form;
-}
-
-Json to_json(const WrittenCode& code, std::string& plans, std::string& objects) {
-  Json json;
-  json["kernels"] = list(code.kernels, [&](const KernelCode& kernel) {
-    Json item{{"symbol", kernel.symbol},
-              {"scratch", kernel.scratch_bytes},
-              {"first", objects.size()},
-              {"bytes", kernel.object.size()},
-              {"parts", kernel.parts}};
-    objects += kernel.object;
-    return item;
-  });
-  json["calls"] = list(code.forms, [&](const std::vector<PlanForm>& forms) {
-    return list(forms, [&](const PlanForm& form) {
-      const std::string text = json_text(to_json(form));
-      Json item{{"conditions", to_json(form.conditions)}, {"first", plans.size()}, {"bytes", text.size()}};
-      plans += text;
-      return item;
-    });
-  });
-  return json;
 }
 
 TargetCode read_index(const Json& json, std::string_view plans, std::string_view objects, std::span<const Call> calls) {
