@@ -5,7 +5,7 @@ import gc
 
 import lucid
 import pytest
-from exporting import BOTH, LEVELS, RUNNABLE, SIZES, Counter, check, check_or_refuse
+from exporting import BOTH, LEVELS, RUNNABLE, SIZES, Counter, check
 from lucid import nn
 from same import bits
 
