@@ -1,11 +1,6 @@
 // Handles that another thread gives another shape and other memory while an op gives up the caller's lock. Here the
 // lock is a hook, which does at once what another thread might do meanwhile.
 
-#include <lucid/random.h>
-#include <lucid/serialize.h>
-
-#include <filesystem>
-
 #include "base/blocking.h"
 #include "support.h"
 #include "tensor/plan_cache.h"
@@ -85,12 +80,14 @@ TEST_F(SharedHandles, AnOperandThatOverlapsTheDestinationIsCopiedAsItWas) {
 
 TEST_F(SharedHandles, ASnapshotThatIsTakenWhileAnInPlaceOpCompilesIsNotWritten) {
   Tensor x = counting({3});
+  const Tensor y = leaf({3});
   Tensor loss;
-  g_meanwhile = [&] { loss = sum(square(leaf({3}) * x)); };  // saves x
+  g_meanwhile = [&] { loss = sum(y * x); };  // saves x
   apply_("sub", x, {1.0});
   ASSERT_TRUE(loss.defined());
   EXPECT_EQ(read(x), (Numbers{0, 1, 2}));
-  loss.backward();  // would fail, or use 0, if what was saved had changed
+  loss.backward();
+  EXPECT_EQ(read(y.grad()), (Numbers{1, 2, 3}));
 }
 
 TEST_F(SharedHandles, ACompositeWhosePartsRunOneByOneWritesToTheTensorThatItGot) {
@@ -165,20 +162,6 @@ TEST_F(SharedHandles, AGradientThatAHookKeeps) {
   remove();
   EXPECT_EQ(g_meanwhile, nullptr);
   EXPECT_EQ(read(x.grad()), (Numbers{2, 4, 6}));
-}
-
-TEST_F(SharedHandles, AFileHoldsTheTensorThatWasSaved) {
-  const std::string path = (std::filesystem::path(::testing::TempDir()) / "lucid_shared_handles").string();
-  const Tensor x = transpose(counting({2, 3})), large = full({50, 60}, 7.0, kFloat64);
-  run_while_rebinding(x, large, [&] {
-    save(Tree::Dict{{"x", x}}, path);
-    return 0;
-  });
-  const Tree loaded = load(path);
-  std::filesystem::remove(path);
-  const Tensor& found = loaded.as_dict("").at("x").as_tensor("");
-  EXPECT_EQ(found.shape(), (Shape{3, 2}));
-  EXPECT_EQ(read(found), (Numbers{1, 4, 2, 5, 3, 6}));
 }
 
 TEST_F(SharedHandles, TheDefaultDtypeThatChangesWhileAnOpCompiles) {
