@@ -215,10 +215,11 @@ def run_range(
     return total.figures()
 
 
-def reason_of(compiled: Any) -> str:
+def reason_of(compiled: Any) -> str | None:
+    """Why a program runs eagerly. None if it raises at every call, or in all but the first."""
     notes = [note for note in compiled.explain().splitlines() if "eagerly:" in note]
     if not notes:
-        return "raises at every call, or in all but the first"
+        return None
     return notes[0].partition("eagerly: ")[2].partition(": ")[2] or notes[0]
 
 
@@ -227,6 +228,7 @@ class Totals:
 
     def __init__(self) -> None:
         self.replayed = 0
+        self.raising = 0
         self.backward = 0  # replayed programs whose backward ran plans
         # Programs with a size that varies, which may raise for other sizes, and those of them that ran plans for sizes
         # that were not recorded. The other figures leave them out.
@@ -244,7 +246,10 @@ class Totals:
             return
         info = compiled.cache_info()
         if info.hits < REPLAYS:
-            self.reasons[reason_of(compiled)] += 1
+            reason = reason_of(compiled)
+            self.raising += reason is None
+            if reason is not None:
+                self.reasons[reason] += 1
             return
         self.replayed += 1
         self.backward += bool(re.search(r"backward: .* [1-9]\d* runs", compiled.explain()))
@@ -254,6 +259,7 @@ class Totals:
         nodes = {str(size): count for size, count in self.nodes.items()}
         return {
             "replayed": self.replayed,
+            "raising": self.raising,
             "backward": self.backward,
             "varying": self.varying,
             "sizes": self.sizes,
@@ -264,6 +270,7 @@ class Totals:
 
     def add(self, part: dict[str, Any]) -> None:
         self.replayed += part["replayed"]
+        self.raising += part["raising"]
         self.backward += part["backward"]
         self.varying += part["varying"]
         self.sizes += part["sizes"]
@@ -273,11 +280,11 @@ class Totals:
 
     @property
     def programs(self) -> int:
-        return self.fixed + self.varying
+        return self.fixed + self.varying + self.raising
 
     @property
     def fixed(self) -> int:
-        """The programs in which no size varies."""
+        """The programs that return, and in which no size varies."""
         return self.replayed + self.reasons.total()
 
     def rarest(self) -> list[tuple[int, str]]:
@@ -288,6 +295,7 @@ class Totals:
         lines = [f"{self.programs} programs match eager"]
         lines += [
             f"a size varies in {self.varying}, of which {self.sizes} ran plans for sizes that were not recorded",
+            f"{self.raising} raise at every call, or in all but the first",
             f"{self.replayed / max(self.fixed, 1):.1%} of the others were replayed {REPLAYS} times on new values",
             "the rest:",
         ]

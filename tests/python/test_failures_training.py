@@ -61,7 +61,7 @@ def test_35_38_a_training_step(name):
 
 
 def test_38_an_optimizer_that_reads_its_state():
-    check(step_world(lambda params: lucid.optim.ASGD(params, lr=0.01)), fallback="reads a value of a tensor")
+    check(step_world(lambda params: lucid.optim.ASGD(params, lr=0.01)), min_hits=5, compiles=1)
 
 
 @pytest.mark.parametrize("setting", ["lr", "weight_decay", "momentum"])

@@ -44,6 +44,7 @@ def lacks_channels(entry, tensors):
     return entry["name"].startswith("conv") and any(tensor.numel() == 0 for tensor in tensors)
 
 
+@pytest.mark.filterwarnings("ignore:.* are broadcast:UserWarning")
 @pytest.mark.parametrize("entry", TABLE, ids=lambda entry: entry["name"])
 def test_op(entry):
     """Every sample of an op: onnxruntime accepts it and agrees, and the loaded model gives the same bits."""

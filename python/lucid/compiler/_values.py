@@ -81,7 +81,8 @@ def _object(walk: Walk, value: Any, place: str) -> None:
 
 def _own(walk: Walk, value: Any, place: str) -> None:
     """An object of one of Lucid's other classes: everything that it holds may matter."""
-    if _kinds.is_pure_type(type(value)):
+    # The table of a compiled module refers to nothing but that module.
+    if _kinds.is_pure_type(type(value)) or type(value) is _core.CompiledCallable:
         return
     if derives(type(value), _core.CompiledCallable):
         walk.add_instance(value, place)
