@@ -228,7 +228,7 @@ Tensor bilinear(const Argument& x, const Argument& y, const Argument& weight, co
 
 /// Computes -(target * log(x) + (1 - target) * log(1 - x)) times `weight`, which broadcasts, for
 /// probabilities `x`. Logarithms below -100 are replaced by -100, so the loss is finite. `x` and `target` must have the
-/// same shape. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
+/// same shape. Raises ValueError unless their elements are between 0 and 1. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
 Tensor binary_cross_entropy(const Argument& x, const Argument& target, const Argument& weight = Argument(), const std::string& reduction = "mean");
 
 /// Computes `binary_cross_entropy` of sigmoid(x), without overflow. `weight` multiplies all losses, and
@@ -301,6 +301,9 @@ Tensor celu(const Argument& x, double alpha = 1.0);
 /// Divides the channels (dimension 1) of `x` into `groups` groups and interleaves them: the first channel
 /// of each group, then the second of each, and so on.
 Tensor channel_shuffle(const Argument& x, Dim groups);
+
+/// Returns `x` unchanged. Raises ValueError unless all elements are between 0 and 1.
+Tensor checked_probability(const Argument& x);
 
 /// Splits `x` along `dim` into at most `chunks` parts of equal size, the last of which may be smaller.
 /// The parts are views of `x`.

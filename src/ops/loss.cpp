@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "ops/loss_rules.h"
+#include "ops/reference.h"
 
 namespace lucid {
 namespace {
@@ -160,6 +161,34 @@ int64_t broadcast_count(const Call& call) {
 
 SampleTensor probabilities(Dims shape) { return {.shape = std::move(shape), .fill = Fill::kProbability}; }
 
+constexpr const char* kNoProbability = "all elements must be between 0 and 1";
+
+Op checked_probability() {
+  return {
+      .signature = "checked_probability(x)",
+      .doc = R"(Returns `x` unchanged. Raises ValueError unless all elements are between 0 and 1.
+
+>>> lucid.checked_probability(lucid.tensor([0.5, 1.0]))
+tensor([0.5000, 1.0000]))",
+      .names = {.audience = Audience::kOps},
+      .dtypes = kFloats,
+      .promote = Promote::kSame,
+      .lowering = PointwiseLowering{.body = lower_unary([](loop::Value x) { return x; }).body,
+                                    .fails =
+                                        [](loop::Builder& b, std::span<const loop::Value> in, const Call&) {
+                                          return ~((in[0] >= b.like(in[0], 0)) & (in[0] <= b.like(in[0], 1)));
+                                        }},
+      .reference = reference_unary<Domain::kFloats>([](auto x) {
+        if (!(x >= 0 && x <= 1)) throw ValueError("checked_probability: {}", kNoProbability);
+        return x;
+      }),
+      .gradient = {.rule = [](Emitter&, const GradientCall&, std::span<const Value> g) -> Values { return {g[0]}; }},
+      .errors = {kNoProbability},
+      .error_class = ErrorClass::kValue,
+      .samples = {{{probabilities({3, 19})}}, {{probabilities({})}}, {{probabilities({0})}}},
+  };
+}
+
 Op binary_cross_entropy() {
   constexpr double kMinLog = -100;
   const auto losses = [](Emitter& e, const Value& x, const Value& target) {
@@ -172,7 +201,7 @@ Op binary_cross_entropy() {
       .doc =
           R"(Computes -(target * log(x) + (1 - target) * log(1 - x)) times `weight`, which broadcasts, for
 probabilities `x`. Logarithms below -100 are replaced by -100, so the loss is finite. `x` and `target` must have the
-same shape. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
+same shape. Raises ValueError unless their elements are between 0 and 1. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
 
 >>> lucid.binary_cross_entropy(lucid.tensor([0.5, 1.0]), lucid.tensor([1., 0.]), reduction="none")
 tensor([  0.6931, 100.0000]))",
@@ -181,7 +210,9 @@ tensor([  0.6931, 100.0000]))",
         if (in[0].shape() != in[1].shape())
           throw ValueError("binary_cross_entropy: x {} and target {} must have the same shape", to_string(in[0].type()),
                            to_string(in[1].type()));
-        return {reduced_losses(e, call, weighted(e, losses(e, in[0], in[1]), in[2]))};
+        const Value x = e.checked_probability(in[0]);
+        const Value target = e.checked_probability(in[1]);
+        return {reduced_losses(e, call, weighted(e, losses(e, x, target), in[2]))};
       },
       .gradient = {.rule = [losses](Emitter& e, const GradientCall& call, std::span<const Value> grads) -> Values {
                      const Value& x = call.in(0);
@@ -357,8 +388,9 @@ tensor(1.3466))",
 }  // namespace
 
 void add_loss_ops(std::vector<Op>& ops) {
-  for (auto make : {mse_loss, l1_loss, smooth_l1_loss, huber_loss, soft_margin_loss, binary_cross_entropy,
-                    binary_cross_entropy_with_logits, kl_div, poisson_nll_loss, gaussian_nll_loss})
+  for (auto make :
+       {mse_loss, l1_loss, smooth_l1_loss, huber_loss, soft_margin_loss, checked_probability, binary_cross_entropy,
+        binary_cross_entropy_with_logits, kl_div, poisson_nll_loss, gaussian_nll_loss})
     ops.push_back(make());
 }
 

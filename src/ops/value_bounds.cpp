@@ -64,6 +64,11 @@ Bounds of_take_along_dim(const Call& call) {
   return {{.operand = 1, .noun = "index", .end = count, .origin = fmt::format("{} elements", count)}};
 }
 
+ValueBounds of_probability(size_t operand, const char* noun) { return {.operand = operand, .noun = noun, .end = 1}; }
+
+Bounds of_one_probability(const Call&) { return {of_probability(0, "x")}; }
+Bounds of_two_probabilities(const Call&) { return {of_probability(0, "x"), of_probability(1, "target")}; }
+
 /// By op. A composite that is missing here reports the positions in the operands of its parts.
 const std::unordered_map<std::string_view, Bounds (*)(const Call&)>& table() {
   static const auto& bounds = *new std::unordered_map<std::string_view, Bounds (*)(const Call&)>{
@@ -89,6 +94,8 @@ const std::unordered_map<std::string_view, Bounds (*)(const Call&)>& table() {
       {"cross_entropy", of_target},
       {"nll_loss", of_target},
       {"multi_margin_loss", of_target},
+      {"checked_probability", of_one_probability},
+      {"binary_cross_entropy", of_two_probabilities},
   };
   return bounds;
 }

@@ -55,6 +55,16 @@ void check(const Call& call, const ValueBounds& bounds) {
   if (!operand.is_value()) return;
   const TensorImpl& tensor = *tensor_of(operand);
   const std::string& noun = bounds.noun;
+  if (is_float(tensor.dtype())) {
+    const auto low = static_cast<double>(bounds.lowest);
+    const auto high = static_cast<double>(bounds.end);
+    const auto found = find_element(
+        tensor, [&](const Scalar& value) { return !(value.to_double() >= low && value.to_double() <= high); });
+    if (!found) return;
+    throw_refused(ErrorClass::kValue,
+                  fmt::format("{}: {} {}{} is out of bounds (expected {} <= {} <= {})", call.name(), noun,
+                              found->value.to_double(), place_of(found->position), low, noun, high));
+  }
   const auto found = find_element(tensor, [&](const Scalar& value) {
     const int64_t number = value.to_int();
     return (number < bounds.lowest || number >= bounds.end) && number != bounds.ignored;

@@ -1,6 +1,7 @@
 """Errors about values of tensors name the value, its position and the bounds: eagerly, compiled, on any threads."""
 
 import lucid
+import numpy as np
 import op_samples
 import pytest
 from lucid.nn import Embedding
@@ -189,3 +190,53 @@ def test_every_op_that_refuses_an_index_names_it(op, position, operand):
         place = str([size - 1 for size in array.shape]).replace(", ", ",")
         at = f" at position {place}" if array.ndim else ""
         assert f" {bound} at position [" in message if op["name"] in RESHAPED else f" {bound}{at} is out of" in message
+
+
+# Probabilities.
+
+
+@pytest.mark.parametrize("dtype", [lucid.float32, lucid.float64, lucid.float16, lucid.bfloat16])
+@pytest.mark.parametrize("value", [1.5, -0.25, np.nan, np.inf])
+@pytest.mark.parametrize("operand", ["x", "target"])
+@pytest.mark.parametrize("grad", [False, True])
+def test_binary_cross_entropy_refuses_what_is_no_probability(dtype, value, operand, grad):
+    good = lucid.full((3, 50), 0.5, dtype=dtype)
+    bad = good.clone()
+    bad[2, 7] = value
+    compiled = lucid.compile(lambda x, y: F.binary_cross_entropy(x, y))
+    for function in (F.binary_cross_entropy, compiled, compiled, compiled):
+        function(good, good)
+        lucid.compiler.wait()
+        x, target = (bad, good) if operand == "x" else (good, bad)
+        with pytest.raises(ValueError) as error:
+            function(x.detach().requires_grad_(grad), target)
+        assert str(error.value) == (
+            f"binary_cross_entropy: {operand} {value} at position [2,7] is out of bounds (expected 0 <= {operand} <= 1)"
+        )
+
+
+def test_binary_cross_entropy_accepts_both_ends():
+    x = lucid.tensor([0.0, -0.0, 1.0, 0.5])
+    assert F.binary_cross_entropy(x, x).item() == pytest.approx(np.log(2) / 4)
+    assert F.binary_cross_entropy(lucid.zeros(0), lucid.zeros(0), reduction="sum").item() == 0
+
+
+def test_a_step_with_a_refused_value_changes_nothing():
+    model = lucid.nn.Linear(4, 1)
+    optimizer = lucid.optim.SGD(model.parameters(), lr=0.1)
+
+    @lucid.compile
+    def step(x, y):
+        optimizer.zero_grad()
+        F.binary_cross_entropy(model(x), y).backward()
+        optimizer.step()
+
+    lucid.nn.init.zeros_(model.weight)
+    lucid.nn.init.constant_(model.bias, 0.5)
+    for _ in range(4):
+        step(X / 24, lucid.full((6, 1), 0.5))
+        lucid.compiler.wait()
+    before = model.weight.tolist(), model.bias.tolist()
+    with pytest.raises(ValueError, match="binary_cross_entropy: target 2.0 at position"):
+        step(X / 24, lucid.full((6, 1), 2.0))
+    assert (model.weight.tolist(), model.bias.tolist()) == before

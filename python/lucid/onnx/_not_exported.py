@@ -17,7 +17,11 @@ REASONS = {
     "bincount": _VALUES,
     "ctc_loss": "ONNX has no op for it, and a function of it would be a loop over time",
     **dict.fromkeys(
-        ("attention", "embedding_bag_offsets", "max_pool", "max_position", "mean_pool", "resample"), _INTERNAL
+        (
+            *("attention", "checked_probability", "embedding_bag_offsets", "max_pool", "max_position", "mean_pool"),
+            "resample",
+        ),
+        _INTERNAL,
     ),
     "convolution_weight": _BACKWARD,
     "max_pool_back": _BACKWARD,
