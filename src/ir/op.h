@@ -14,6 +14,7 @@
 #include "ir/sample.h"
 #include "ir/schema.h"
 #include "ir/value.h"
+#include "ir/value_bounds.h"
 
 namespace lucid {
 
@@ -163,6 +164,11 @@ struct Op {
   /// Messages of checks in kernels (ElementContext::fail_if), and the exception class that they raise.
   std::vector<std::string> errors;
   ErrorClass error_class = ErrorClass::kIndex;
+  /// The values that operands may have, for messages. A composite without it reports the positions in the operands of
+  /// its parts. The shapes of the operands are valid.
+  std::function<std::vector<ValueBounds>(const Call&)> bounds;
+  /// Operands 0 and 1 should have one shape: the user is warned of calls that broadcast them. For composites.
+  bool warns_of_broadcast = false;
   /// Inputs that every test of the table runs.
   std::vector<Sample> samples;
   /// Maximum error of math functions in ULP, relative to a correctly rounded result; 0 means bitwise equality.

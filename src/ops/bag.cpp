@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "ops/bound_rules.h"
 #include "ops/index_rules.h"
 #include "ops/rules.h"
 
@@ -148,6 +149,7 @@ tensor([[4., 6.],
         if (mode == Mode::kSum) return result(sums);
         return result(e.div(sums, e.cast(e.maximum(members, 1), sums.dtype())));
       },
+      .bounds = bounds_of_rows,
       .samples =
           [] {
             const auto mode = [](const char* name) {

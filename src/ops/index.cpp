@@ -1,8 +1,11 @@
 // Ops that select elements by index tensors.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
+#include "ops/bound_rules.h"
 #include "ops/index_rules.h"
 #include "ops/reference_index.h"
 #include "ops/rules.h"
@@ -59,6 +62,7 @@ tensor([3, 1]))",
                    },
                    .saved_inputs = {1}},
       .errors = {kOutOfRange},
+      .bounds = bounds_along_dim,
       .samples =
           with({{{normal({5, 19}), offsets({3}, 5)}}, {{normal({5}), offsets({20}, 5)}}}, {{"dim", int64_t{0}}}) +
           with({{{strided({4, 3}, {1, 4}), offsets({7}, 3)}}, {{normal({2, 3}), offsets({0}, 3)}}},
@@ -104,6 +108,7 @@ tensor([[2],
                    },
                    .saved_inputs = {1}},
       .errors = {kOutOfRange},
+      .bounds = bounds_along_dim,
       .samples =
           with({{{normal({5, 19}), offsets({3, 19}, 5)}}, {{normal({5}), offsets({20}, 5)}}}, {{"dim", int64_t{0}}}) +
           with({{{strided({4, 3}, {1, 4}), offsets({2, 7}, 3)}}, {{normal({2, 3}), offsets({2, 0}, 3)}}},
@@ -146,6 +151,7 @@ tensor([2, 4]))",
                    },
                    .saved_inputs = index_operands(1)},
       .errors = {kOutOfRange},
+      .bounds = bounds_of_leading_indices<1>,
       .samples = {{{normal({5, 19}), indices({3}, 5)}},
                   {{normal({5, 4, 3}), indices({2, 20}, 5), indices({2, 20}, 4)}},
                   {{strided({4, 3}, {1, 4}), indices({7}, 4), indices({7}, 3)}},
@@ -181,6 +187,11 @@ tensor([1, 2, 3]))",
           index_shape[d] = size;
         }
         return {e.gather(e.expand(x, x_shape), axis, e.expand(index, index_shape))};
+      },
+      .bounds = [](const Call& call) -> std::vector<ValueBounds> {
+        if (!call.is_none("dim")) return bounds_along_dim(call);
+        const int64_t count = numel(call.shape(0));
+        return {{.operand = 1, .noun = "index", .end = count, .origin = fmt::format("{} elements", count)}};
       },
       .samples = std::vector<Sample>{{{normal({3, 4}), offsets({5}, 12)}}} +
                  with({{{normal({3, 4}), offsets({1, 2}, 4)}}}, {{"dim", int64_t{1}}}),
@@ -230,6 +241,7 @@ tensor([[3., 4.],
                      return {e.index_add(e.full(call.shape(0), 0, rows.dtype()), 0, index, rows), Value()};
                    },
                    .saved_inputs = {1}},
+      .bounds = bounds_of_rows,
       .samples = {{{normal({5, 4}), offsets({3, 2}, 5)}}, {{normal({5, 19}), offsets({}, 5)}}},
   };
 }
@@ -253,6 +265,10 @@ tensor([[0, 1, 0],
         checked_numel(call.name(), shape, sizeof(int64_t));
         const Value zeros = e.full(shape, 0, Dtype::kI64);
         return {e.scatter(zeros, -1, e.unsqueeze(inputs[0], -1), 1)};
+      },
+      .bounds = [](const Call& call) -> std::vector<ValueBounds> {
+        const int64_t classes = call.integer("num_classes");
+        return {{.noun = "class", .end = classes, .origin = fmt::format("{} classes", classes)}};
       },
       .samples = with({{{offsets({3, 2}, 4)}}, {{offsets({}, 4)}}}, {{"num_classes", int64_t{4}}}),
   };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/bound_rules.h"
 #include "ops/loss_rules.h"
 #include "ops/reference.h"
 
@@ -33,6 +34,7 @@ Op pointwise_loss(Op op, Part loss, Part slope, Part target_slope = nullptr) {
         return results;
       },
       .saved_inputs = {0, 1}};
+  op.warns_of_broadcast = true;
   op.samples =
       with_reductions({{{normal({3, 19}), normal({3, 19})}}}) + op.samples +
       std::vector<Sample>{
@@ -185,6 +187,7 @@ tensor([0.5000, 1.0000]))",
       .gradient = {.rule = [](Emitter&, const GradientCall&, std::span<const Value> g) -> Values { return {g[0]}; }},
       .errors = {kNoProbability},
       .error_class = ErrorClass::kValue,
+      .bounds = [](const Call&) -> std::vector<ValueBounds> { return {bounds_of_probability(0, "x")}; },
       .samples = {{{probabilities({3, 19})}}, {{probabilities({})}}, {{probabilities({0})}}},
   };
 }
@@ -201,7 +204,8 @@ Op binary_cross_entropy() {
       .doc =
           R"(Computes -(target * log(x) + (1 - target) * log(1 - x)) times `weight`, which broadcasts, for
 probabilities `x`. Logarithms below -100 are replaced by -100, so the loss is finite. `x` and `target` must have the
-same shape. Raises ValueError unless their elements are between 0 and 1. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
+same shape. Raises ValueError unless their elements are between 0 and 1. `reduction` is 'mean', 'sum' or 'none', which
+returns the loss of each element.
 
 >>> lucid.binary_cross_entropy(lucid.tensor([0.5, 1.0]), lucid.tensor([1., 0.]), reduction="none")
 tensor([  0.6931, 100.0000]))",
@@ -232,6 +236,9 @@ tensor([  0.6931, 100.0000]))",
                      return results;
                    },
                    .saved_inputs = {0, 1, 2}},
+      .bounds = [](const Call&) -> std::vector<ValueBounds> {
+        return {bounds_of_probability(0, "x"), bounds_of_probability(1, "target")};
+      },
       .samples = with_reductions({{{probabilities({3, 19}), probabilities({3, 19}), absent()}},
                                   {{probabilities({3, 19}), probabilities({3, 19}), normal({19})}}}),
   };

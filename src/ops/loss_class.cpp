@@ -1,6 +1,7 @@
 // Losses of classifiers, which compare scores for each class with the target class. Classes are dimension 1, or
 // dimension 0 without a batch.
 
+#include "ops/bound_rules.h"
 #include "ops/index_rules.h"
 #include "ops/loss_rules.h"
 
@@ -175,6 +176,7 @@ lucid.return_types.class_loss(loss=tensor(0.6931), logsumexp=tensor([[[0.6931]]]
                    },
                    .saved_inputs = {0, 1, 2},
                    .saves_outputs = true},
+      .bounds = bounds_of_target,
       .samples = class_samples(true),
   };
 }
@@ -259,6 +261,7 @@ tensor(0.3466))",
                 .front();
         return {reduction_of(call) == Reduction::kNone ? e.reshape(loss, example_shape(call)) : loss};
       },
+      .bounds = bounds_of_target,
       .samples =
           with_reductions({{{normal({5, 7}), offsets({5}, 7), absent()}},
                            {{normal({2, 3, 4, 5}), offsets({2, 4, 5}, 3), positive({3})}},
@@ -301,6 +304,7 @@ tensor(2.5000))",
             return {e.reshape(losses, example_shape(call))};
         }
       },
+      .bounds = bounds_of_target,
       .samples = with_reductions({{{normal({5, 7}), offsets({5}, 7), absent()}},
                                   {{normal({2, 3, 4, 5}), offsets({2, 4, 5}, 3), positive({3})}}}) +
                  std::vector<Sample>{{{normal({7}), offsets({}, 7), absent()}}} +
@@ -353,6 +357,7 @@ tensor(0.3250))",
         costs = e.where(e.eq(e.iota(x.shape(), 1), target), 0, costs);
         return {reduced_rows(e, call, e.div(e.sum(costs, Dims{1}), x.size(1)))};
       },
+      .bounds = bounds_of_target,
       .samples = with_reductions({{{normal({5, 7}), offsets({5}, 7), absent()}}}) +
                  with({{{normal({7}), offsets({}, 7), absent()}}, {{normal({5, 7}), offsets({5}, 7), positive({7})}}},
                       {{"p", int64_t{2}}, {"margin", 0.5}}),

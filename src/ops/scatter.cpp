@@ -1,5 +1,6 @@
 // Scatters: elements written at positions given by index tensors.
 
+#include "ops/bound_rules.h"
 #include "ops/index_rules.h"
 #include "ops/reference_index.h"
 #include "ops/scatter_rules.h"
@@ -61,6 +62,7 @@ Op scatter_primitive(Op op, ScatterCombine combine, Gradient gradient) {
   op.reference = reference_scatter(combine);
   op.gradient = std::move(gradient);
   op.errors = {kOutOfRange};
+  op.bounds = bounds_along_dim;
   op.samples = scatter_samples();
   return op;
 }
@@ -220,6 +222,7 @@ tensor([1.5000, 0.0000, 1.5000]))",
         if (reduce == "multiply") return {e.scatter_mul(inputs[0], dim, index, src)};
         throw ValueError("scatter: reduce must be None, \"add\" or \"multiply\", got \"{}\"", reduce);
       },
+      .bounds = bounds_along_dim,
       .samples = scatter_samples() +
                  with({{{normal({5, 3}), offsets({4, 2}, 5), number(2)}},
                        {{normal({5, 3}), offsets({4, 2}, 5), normal({4, 3})}}},
@@ -279,6 +282,7 @@ tensor([2., 5.]))",
         }
         return {largest ? e.scatter_amax(x, dim, index, src) : e.scatter_amin(x, dim, index, src)};
       },
+      .bounds = bounds_along_dim,
       .samples = with({{{normal({5, 3}), offsets({4, 3}, 5), normal({4, 3})}}},
                       {{"dim", int64_t{0}}, {"reduce", std::string("sum")}}) +
                  with({{{normal({5, 3}), offsets({4, 3}, 5), normal({4, 3})}}},

@@ -1,5 +1,6 @@
 // Slices added at indices along one dimension, and elements written at index tensors for the leading dimensions.
 
+#include "ops/bound_rules.h"
 #include "ops/index_rules.h"
 #include "ops/reference_index.h"
 #include "ops/scatter_rules.h"
@@ -61,6 +62,7 @@ tensor([4., 0., 2.]))",
                    },
                    .saved_inputs = {{1, {2}}}},
       .errors = {kOutOfRange},
+      .bounds = bounds_along_dim,
       .samples = with({{{normal({5, 3}), offsets({4}, 5), normal({4, 3})}},
                        {{normal({5, 2, 83}), offsets({9}, 5), normal({9, 2, 83})}},
                        {{normal({6}), offsets({20}, 6), normal({20})}}},
@@ -110,6 +112,7 @@ Op index_put_primitive(Op op, ScatterCombine combine) {
                  },
                  .saved_inputs = index_operands(2)};
   op.errors = {kOutOfRange};
+  op.bounds = bounds_of_leading_indices<2>;
   op.samples = {{{normal({5, 3}), normal({4, 3}), indices({4}, 5)}},
                 {{normal({5, 37}), normal({9, 37}), indices({9}, 5)}},
                 {{normal({5, 4}), normal({20}), indices({20}, 5), indices({20}, 4)}},
@@ -162,6 +165,7 @@ tensor([1., 0., 1.]))",
         return {call.flag("accumulate") ? e.index_put_add(inputs[0], values, indices)
                                         : e.index_put_set(inputs[0], values, indices)};
       },
+      .bounds = bounds_of_leading_indices<2>,
       .samples = std::vector<Sample>{{{normal({5, 3}), normal({3}), indices({4}, 5)}},
                                      {{normal({5, 3}), number(2), indices({4}, 5)}}} +
                  with({{{normal({5, 4}), normal({20}), indices({20}, 5), indices({20}, 4)}}}, {{"accumulate", true}}),

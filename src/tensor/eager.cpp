@@ -39,19 +39,6 @@ bool has_stray_number(const Call& call) {
   return false;
 }
 
-/// Losses of a prediction and a target, for which a broadcast is a likely mistake.
-constexpr std::string_view kWarnOfBroadcast[] = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss",
-                                                 "soft_margin_loss"};
-
-bool warns_of_broadcast(const Op& op) {
-  static const std::vector<bool>& warns = *[] {
-    auto* const found = new std::vector<bool>(op_table().ops().size());
-    for (const std::string_view name : kWarnOfBroadcast) (*found)[op_table().at(name).id] = true;
-    return found;
-  }();
-  return warns[op.id];
-}
-
 /// Whether this thread emits a call whose numbers were replaced by tensors.
 thread_local bool has_numbers_as_tensors = false;
 
@@ -105,7 +92,7 @@ void compute_into(const Call& call, std::span<TensorImpl* const> destinations) {
 
 Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) {
   const Call call(op, operands, attributes);
-  if (op.decompose && warns_of_broadcast(op)) [[unlikely]]
+  if (op.warns_of_broadcast) [[unlikely]]
     warn_of_broadcast(call);
   if (is_identity(call)) [[unlikely]]
     return {value_of(operands[0])};

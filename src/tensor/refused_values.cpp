@@ -4,7 +4,6 @@
 
 #include "base/size_trace.h"
 #include "base/throw_error.h"
-#include "ops/value_bounds.h"
 #include "tensor/host_view.h"
 #include "tensor/tensor_impl.h"
 
@@ -86,7 +85,8 @@ bool is_refused(const Error& error) { return refused_message == error.what(); }
 
 void throw_if_out_of_bounds(const Call& call) {
   const SizeTrace::Pause pause;
-  for (const ValueBounds& bounds : value_bounds(call)) check(call, bounds);
+  if (!call.op().bounds) return;
+  for (const ValueBounds& bounds : call.op().bounds(call)) check(call, bounds);
 }
 
 }  // namespace lucid

@@ -12,7 +12,7 @@ namespace lucid {
 /// Whether an error that this thread has caught was thrown by throw_refused().
 bool is_refused(const Error& error);
 
-/// If elements of the operands are outside of their value_bounds(), throws an error that names the first: by operands,
+/// If elements of the operands are outside of Op::bounds, throws an error that names the first: by operands,
 /// then in row-major order. Values that another thread has changed meanwhile may be inside.
 void throw_if_out_of_bounds(const Call& call);
 

@@ -1,10 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
-
-#include "ir/op.h"
 
 namespace lucid {
 
@@ -22,9 +21,5 @@ struct ValueBounds {
   /// A number that is accepted although it is outside.
   std::optional<int64_t> ignored;
 };
-
-/// The bounds that the kernels of an op enforce, in the order of the operands. Empty for ops that accept all values.
-/// The shapes of the operands must be valid.
-std::vector<ValueBounds> value_bounds(const Call& call);
 
 }  // namespace lucid
