@@ -228,7 +228,8 @@ Tensor bilinear(const Argument& x, const Argument& y, const Argument& weight, co
 
 /// Computes -(target * log(x) + (1 - target) * log(1 - x)) times `weight`, which broadcasts, for
 /// probabilities `x`. Logarithms below -100 are replaced by -100, so the loss is finite. `x` and `target` must have the
-/// same shape. Raises ValueError unless their elements are between 0 and 1. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
+/// same shape. Raises ValueError unless their elements are between 0 and 1. `reduction` is 'mean', 'sum' or 'none', which
+/// returns the loss of each element.
 Tensor binary_cross_entropy(const Argument& x, const Argument& target, const Argument& weight = Argument(), const std::string& reduction = "mean");
 
 /// Computes `binary_cross_entropy` of sigmoid(x), without overflow. `weight` multiplies all losses, and

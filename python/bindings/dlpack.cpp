@@ -10,7 +10,7 @@
 #include "bindings/pure.h"
 #include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 #include "tensor/snapshot.h"
 
 namespace lucid::python {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "bindings/interop.h"
 #include "bindings/numpy.h"
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"

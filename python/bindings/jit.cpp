@@ -4,10 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/autograd.h"
 #include "bindings/compiled_callable.h"
 #include "bindings/gil.h"
 #include "bindings/graph.h"
+#include "bindings/recorded_call.h"
 #include "bindings/tensor_object.h"
 #include "bindings/traced_size.h"
 #include "bindings/tracing.h"
@@ -33,17 +33,10 @@ nb::object compile_now(const ProgramHandle& self, nb::handle passes) {
   return obstacle.empty() ? nb::none() : nb::cast(obstacle);
 }
 
-/// The Python objects that copies of the gradient graph share, as (description, object).
-nb::list shared_objects(const ProgramHandle& self) {
-  nb::list objects;
-  for (const Ref<GradNode>& node : self.program->outcome().gradients().nodes()) list_shared_objects(*node, objects);
-  return objects;
-}
-
 /// One line of text for each backward plan.
 std::vector<std::string> backward_plans(const ProgramHandle& self) {
   std::vector<std::string> lines;
-  for (const jit::BackwardPlanInfo& plan : self.program->outcome().gradients().backward_plans())
+  for (const jit::BackwardPlanInfo& plan : self.program->recorded().outcome->gradients().backward_plans())
     lines.push_back(to_text(plan));
   return lines;
 }
@@ -91,7 +84,6 @@ void bind_jit(nb::module_& module) {
           [](const ProgramHandle& self) { return GraphHandle{std::make_shared<IRGraph>(self.program->graph())}; })
       .def("compile_now", &compile_now, "passes"_a = nb::none())
       .def("run", &run_program, "arguments"_a)
-      .def_prop_ro("kept", &shared_objects)
       .def_prop_ro("backward_plans", &backward_plans)
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
       .def_prop_ro("nodes", [](const ProgramHandle& self) { return self.program->graph().nodes.size(); })
@@ -102,7 +94,8 @@ void bind_jit(nb::module_& module) {
       .def_prop_ro("plan_text", [](const ProgramHandle& self) { return to_text(self.program->plan()); })
       .def_prop_ro("steps", [](const ProgramHandle& self) { return steps_of(self.program->plan()); })
       .def_prop_ro("passes", [](const ProgramHandle& self) { return to_text(self.program->report()); })
-      .def_prop_ro("state", [](const ProgramHandle& self) { return to_list(self.program->state()); });
+      .def_prop_ro("state", [](const ProgramHandle& self) { return to_list(self.program->recorded().captured); });
+  bind_recorded_call(module);
   bind_tracing(module);
   bind_traced_size(module);
   bind_numbers(module);

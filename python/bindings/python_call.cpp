@@ -191,7 +191,7 @@ Ref<TablePlan> PythonCall::plan_of(const nb::object& made, std::string& obstacle
   }
   nb::list classes;
   for (PyObject* type : flat_.classes) classes.append(nb::borrow(type));
-  return make_ref<PythonPlan>(key(), nb::cast<nb::tuple>(made), std::move(classes));
+  return make_ref<PythonPlan>(key(), made, std::move(classes));
 }
 
 }  // namespace lucid::python

@@ -5,6 +5,7 @@
 
 #include "bindings/gil.h"
 #include "bindings/jit.h"
+#include "bindings/recorded_call.h"
 #include "bindings/tensor_object.h"
 #include "capture/reachability.h"
 
@@ -18,17 +19,18 @@ std::vector<uint32_t> varying_positions(nb::handle numbers) {
 
 }  // namespace
 
-PythonPlan::PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes)
-    : TablePlan(nb::cast<ProgramHandle&>(made[1]).program, key, varying_positions(made[5])),
-      shown_key_(made[0]),
-      guards_object_(made[2]),
-      make_result_(made[3]),
+PythonPlan::PythonPlan(const jit::CallKey& key, nb::handle made, nb::list classes)
+    : TablePlan(take_program(nb::cast<RecordedCallHandle&>(made.attr("call"))), key,
+                varying_positions(made.attr("varying"))),
+      shown_key_(made.attr("key")),
+      guards_object_(made.attr("guards")),
+      make_result_(made.attr("make_result")),
       classes_(std::move(classes)),
       guard_set_(&guards_in(guards_object_)) {
-  places = nb::cast<std::vector<std::string>>(made[4]);
+  places = nb::cast<std::vector<std::string>>(made.attr("places"));
   guards = guard_set_->size();
-  const nb::object numbers = made[5];
-  if (const nb::object calls = made[6]; !calls.is_none()) {
+  const nb::object numbers = made.attr("varying");
+  if (const nb::object calls = made.attr("repeat"); !calls.is_none()) {
     repeat_ = calls[0];
     repeated = nb::cast<std::vector<std::string>>(calls[1]);
   }
@@ -105,7 +107,7 @@ void PythonPlan::visit_references(ReferenceVisitor& visitor) const {
 namespace {
 
 void visit_plan(const jit::TablePlan& plan, ReferenceVisitor& visitor) {
-  for (const TensorRef& tensor : plan.program->state()) visitor.tensor(tensor.get());
+  for (const TensorRef& tensor : plan.program->recorded().captured) visitor.tensor(tensor.get());
   // Those of calls from C++ have nothing else.
   if (const auto* python = dynamic_cast<const PythonPlan*>(&plan)) python->visit_references(visitor);
 }

@@ -10,13 +10,10 @@ namespace lucid::python {
 /// A plan of a call from Python, with its Python objects: the guards, and the function that rebuilds the results.
 class PythonPlan : public jit::TablePlan {
  public:
-  /// `made` is (readable key, program, guards, make_result, places, numbers, calls). make_result builds the result from
-  /// a list of tensors; it is None if the result is the tensor itself. If the guards have stores, or there are calls to
-  /// repeat, it builds a tuple of the result, what to store, and the arguments of the calls. `places` names the
-  /// captured tensors. `numbers` is None, or a NumberProgram, the positions in the key that vary, and the names of
-  /// these arguments. `calls` is None, or a function that repeats the calls, and their names. The key identifies
-  /// `classes` by address.
-  PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes);
+  /// `made` is a _Plan (python/lucid/compiler/_compiled.py). make_result builds the result from a list of tensors. If
+  /// the guards have stores, or there are calls to repeat, it builds a tuple of the result, what to store, and the
+  /// arguments of the calls. The key identifies `classes` by address.
+  PythonPlan(const jit::CallKey& key, nb::handle made, nb::list classes);
   /// May run on any thread.
   ~PythonPlan() override;
 

@@ -10,6 +10,7 @@
 #include "bindings/traced_size.h"
 #include "bindings/tracing.h"
 #include "tensor/autograd_meta.h"
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"

@@ -1,6 +1,7 @@
 #include "bindings/tracing.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -9,10 +10,10 @@
 
 #include "bindings/convert.h"
 #include "bindings/gil.h"
-#include "bindings/jit.h"
+#include "bindings/recorded_call.h"
 #include "bindings/tensor_object.h"
 #include "capture/watch.h"
-#include "jit/program.h"
+#include "jit/recorder.h"
 #include "jit/traced_numbers.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -23,7 +24,6 @@ namespace lucid::python {
 namespace {
 
 using namespace nb::literals;
-using jit::Program;
 
 /// The folder of the lucid package, whose frames are skipped when looking for the user's line.
 std::string& package_folder() {
@@ -80,35 +80,36 @@ std::string lasting(const std::string& obstacle) {
   return obstacle;
 }
 
-/// Returns (program, None), or (None, the reason why there is no program).
-nb::tuple finish_recording(jit::TracingContext& context, nb::handle arguments, nb::handle results, nb::handle state,
+/// Returns (recorded call, None), or (None, the reason why there is none).
+nb::tuple finish_recording(jit::Recorder& recorder, nb::handle arguments, nb::handle results, nb::handle state,
                            const std::string& name) {
   std::string obstacle;
   const std::vector<TensorRef> given = tensors_in(arguments);
   const std::vector<TensorRef> got = tensors_in(results);
   const std::vector<TensorRef> known = tensors_in(state);
-  Ref<Program> program;
+  RecordedCallHandle recorded;
   try {
-    program = Program::record(context, given, got, known, name, obstacle);
+    recorded.call = recorder.finish(given, got, known, name, obstacle);
   } catch (const std::exception& error) {
     obstacle = jit::reason_of(error);
   }
-  if (!program) return nb::make_tuple(nb::none(), lasting(obstacle));
-  return nb::make_tuple(ProgramHandle{std::move(program)}, nb::none());
+  if (!recorded.call) return nb::make_tuple(nb::none(), lasting(obstacle));
+  return nb::make_tuple(std::move(recorded), nb::none());
 }
 
 nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
                        const std::string& name) {
   const std::string obstacle = tracing.obstacle();
   if (!obstacle.empty()) return nb::make_tuple(nb::none(), lasting(obstacle));
-  return finish_recording(tracing.context, arguments, results, state, name);
+  return finish_recording(tracing.recorder, arguments, results, state, name);
 }
 
 /// A second recording of a call, whose ops get traced numbers and tensors with traced sizes: `_core.SecondTracing` in
 /// Python.
 class SecondTracing {
  public:
-  SecondTracing() = default;
+  explicit SecondTracing(bool keeps_contents)
+      : recorder_({.source = source_of_user, .keeps_contents = keeps_contents}) {}
   SecondTracing(const SecondTracing&) = delete;
   SecondTracing& operator=(const SecondTracing&) = delete;
   ~SecondTracing() { stop(); }
@@ -118,58 +119,41 @@ class SecondTracing {
                          const std::vector<std::tuple<size_t, std::optional<int64_t>, std::optional<int64_t>>>& dims) {
     std::vector<jit::TracedSizes::Dimension> traced;
     for (const auto& [dim, low, high] : dims) traced.push_back({dim, {low, high}});
-    return to_object(sizes_->add(expect_tensor("compile", tensor.ptr()), argument, traced));
+    return to_object(recorder_.trace_sizes(expect_tensor("compile", tensor.ptr()), argument, traced));
   }
-  void start() {
-    context_.emplace(source_of_user);
-    reads_.emplace();
-    if (sizes_->symbols.empty()) return;
-    context_->set_sizes(sizes_);
-    scope_.emplace(&sizes_->trace);
-  }
-  void stop() {
-    if (!reads_) return;
-    context_->stop();
-    scope_.reset();
-    read_ = reads_->numbers();
-    reads_.reset();
-  }
+  void start() { recorder_.start(); }
+  void stop() { recorder_.stop(); }
   /// See jit::number_operands. `kept` are further numbers that keep their value.
   nb::object number_operands(PythonTracing& first, nb::handle results, nb::handle own_results,
                              std::vector<uint32_t> kept) {
-    kept.insert(kept.end(), read_.begin(), read_.end());
+    kept.insert(kept.end(), read().begin(), read().end());
     const auto numbers =
-        jit::number_operands(first.context, tensors_in(results), *context_, tensors_in(own_results), kept);
+        jit::number_operands(first.context(), tensors_in(results), recorder_.context(), tensors_in(own_results), kept);
     return numbers ? nb::cast(*numbers) : nb::none();
   }
   nb::tuple record(nb::handle arguments, nb::handle results, nb::handle state, const std::string& name) {
-    const SizeTrace::Scope scope(context_->sizes() ? &sizes_->trace : nullptr);
-    return finish_recording(*context_, arguments, results, state, name);
+    return finish_recording(recorder_, arguments, results, state, name);
   }
-  void keep_contents() { context_->keep_contents(); }
-  void restore_contents() { context_->restore_contents(); }
-  const std::vector<uint32_t>& read() const { return read_; }
-  bool caught_error() const { return context_->caught_error(); }
+  void restore_contents() { recorder_.restore_contents(); }
+  const std::vector<uint32_t>& read() const { return recorder_.read_numbers(); }
+  bool caught_error() const { return recorder_.context().caught_error(); }
   /// The traced sizes, as tuples of argument, dimension, and whether the call depends on the value.
   std::vector<std::tuple<size_t, size_t, bool>> sizes() const {
+    const jit::TracedSizes& traced = *recorder_.sizes();
     std::vector<std::tuple<size_t, size_t, bool>> sizes;
-    for (size_t i = 0; i < sizes_->symbols.size(); ++i)
-      sizes.emplace_back(sizes_->symbols[i].argument, sizes_->symbols[i].dim, sizes_->trace.is_fixed(i));
+    for (size_t i = 0; i < traced.symbols.size(); ++i)
+      sizes.emplace_back(traced.symbols[i].argument, traced.symbols[i].dim, traced.trace.is_fixed(i));
     return sizes;
   }
 
  private:
-  std::optional<jit::TracingContext> context_;
-  std::shared_ptr<jit::TracedSizes> sizes_ = std::make_shared<jit::TracedSizes>();
-  std::optional<SizeTrace::Scope> scope_;
-  std::optional<TracedReads> reads_;
-  std::vector<uint32_t> read_;
+  jit::Recorder recorder_;
 };
 
 /// Handles of the cells from outside that the call accessed.
 nb::list accessed_tensors(PythonTracing& self) {
   nb::list tensors;
-  for (const jit::TracedCell& cell : self.context.trace().cells)
+  for (const jit::TracedCell& cell : self.context().trace().cells)
     if (cell.handle) tensors.append(to_object(cell.handle));
   return tensors;
 }
@@ -198,12 +182,12 @@ class ValueNumbering {
 nb::list records(PythonTracing& self, nb::handle inputs) {
   ValueNumbering numbers;
   for (const TensorRef& input : tensors_in(inputs)) {
-    jit::TracedView view = self.context.current_view(*input);
+    jit::TracedView view = self.context().current_view(*input);
     view.version = 0;
     numbers(view);
   }
   nb::list list;
-  for (const jit::Event& event : *self.context.trace().events) {
+  for (const jit::Event& event : *self.context().trace().events) {
     if (!event.op) continue;
     nb::list reads;
     for (const jit::TracedOperand& operand : event.operands)
@@ -219,7 +203,9 @@ nb::list records(PythonTracing& self, nb::handle inputs) {
 }  // namespace
 
 PythonTracing::PythonTracing()
-    : caller_(PyThreadState_GetFrame(PyThreadState_Get())), before_(std::exchange(t_tracing, this)) {}
+    : caller_(PyThreadState_GetFrame(PyThreadState_Get())), before_(std::exchange(t_tracing, this)) {
+  recorder.start();
+}
 
 PythonTracing::~PythonTracing() {
   stop();
@@ -227,19 +213,19 @@ PythonTracing::~PythonTracing() {
 }
 
 void PythonTracing::stop() {
-  context.stop();
+  recorder.stop();
   if (t_tracing == this) t_tracing = before_;
 }
 
 std::string PythonTracing::obstacle() const {
-  const std::string& obstacle = context.trace().obstacle;
+  const std::string& obstacle = context().trace().obstacle;
   if (!obstacle.empty() || floats.empty() || hands_on_floats) return obstacle;
   const std::string& source = floats.front().source;
   return source.empty() ? kReadsValue : source + ": " + kReadsValue;
 }
 
 PythonTracing* PythonTracing::active() {
-  return t_tracing && eager_observer() == &t_tracing->context ? t_tracing : nullptr;
+  return t_tracing && eager_observer() == &t_tracing->context() ? t_tracing : nullptr;
 }
 
 void PythonTracing::add_float(const TensorImpl& tensor, nb::object value) {
@@ -277,7 +263,7 @@ bool PythonTracing::add_comparisons(const Value& copy, nb::handle frame) {
     if (nb::len(comparison) == 2) operands.push_back(Operand(nb::cast<double>(comparison[1])));
     const Op& op = op_table().at(nb::cast<std::string>(comparison[0]));
     const Value answer = eager().emit_one(op, {operands.data(), operands.size()}, op.schema.default_attributes());
-    context.values_read(*tensor_of(answer), ValuesRead::kTruth);
+    context().values_read(*tensor_of(answer), ValuesRead::kTruth);
   }
   return true;
 }
@@ -315,23 +301,22 @@ void bind_tracing(nb::module_& module) {
   nb::class_<PythonTracing>(module, "Tracing")
       .def(nb::init<>())
       .def("stop", &PythonTracing::stop)
-      .def("keep_contents", [](PythonTracing& self) { self.context.keep_contents(); })
-      .def("restore_contents", [](PythonTracing& self) { self.context.restore_contents(); })
-      .def_prop_ro("ran_backward", [](PythonTracing& self) { return self.context.ran_backward(); })
-      .def_prop_ro("sets_up", [](PythonTracing& self) { return self.context.trace().sets_up; })
+      .def("keep_contents", [](PythonTracing& self) { self.context().keep_contents(); })
+      .def("restore_contents", [](PythonTracing& self) { self.context().restore_contents(); })
+      .def_prop_ro("ran_backward", [](PythonTracing& self) { return self.context().ran_backward(); })
+      .def_prop_ro("sets_up", [](PythonTracing& self) { return self.context().trace().sets_up; })
       .def_prop_ro("floats", &floats_of)
       .def_rw("hands_on_floats", &PythonTracing::hands_on_floats)
       .def_prop_ro("met", &accessed_tensors)
       .def("records", &records, "inputs"_a)
-      .def_prop_ro("effects", [](PythonTracing& self) { return self.context.effects(); })
-      .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context); })
+      .def_prop_ro("effects", [](PythonTracing& self) { return self.context().effects(); })
+      .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context()); })
       .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.obstacle()); });
   nb::class_<SecondTracing>(module, "SecondTracing")
-      .def(nb::init<>())
+      .def(nb::init<bool>(), "keeps_contents"_a = false)
       .def("trace_sizes", &SecondTracing::trace_sizes, "tensor"_a, "argument"_a, "dims"_a)
       .def("start", &SecondTracing::start)
       .def("stop", &SecondTracing::stop)
-      .def("keep_contents", &SecondTracing::keep_contents)
       .def("restore_contents", &SecondTracing::restore_contents)
       .def_prop_ro("read", &SecondTracing::read)
       .def_prop_ro("sizes", &SecondTracing::sizes)
@@ -344,14 +329,20 @@ void bind_tracing(nb::module_& module) {
   module.def("set_float_comparisons", [](nb::handle function) { float_comparisons() = function.inc_ref(); });
   // What this thread does between these is not part of its recording.
   module.def("pause_recording", [] {
-    if (t_tracing) t_tracing->context.pause();
+    if (t_tracing) t_tracing->context().pause();
     if (Watch::current()) Watch::current()->pause();
   });
   module.def("resume_recording", [] {
-    if (t_tracing) t_tracing->context.resume();
+    if (t_tracing) t_tracing->context().resume();
     if (Watch::current()) Watch::current()->resume();
   });
-  module.def("tracing_effects", [] { return t_tracing ? t_tracing->context.effects() : size_t{0}; });
+  module.def(
+      "resized",
+      [](nb::handle example, const std::vector<std::pair<int64_t, int64_t>>& sizes) {
+        return to_object(jit::resized(TensorRef(&expect_tensor("export", example.ptr())), sizes));
+      },
+      "example"_a, "sizes"_a);
+  module.def("tracing_effects", [] { return t_tracing ? t_tracing->context().effects() : size_t{0}; });
   module.def("is_tracing", [] { return jit::TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
   module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "bindings/errors.h"
-#include "jit/tracing_context.h"
+#include "jit/recorder.h"
 
 namespace lucid::python {
 
@@ -18,7 +18,7 @@ struct PythonTracing {
   /// The recording of this thread, if it is one from Python; otherwise null.
   static PythonTracing* active();
   void stop();
-  bool reads_values() const { return !context.trace().guards.empty(); }
+  bool reads_values() const { return !context().trace().guards.empty(); }
   /// Why the call cannot be compiled; empty if it can.
   std::string obstacle() const;
   /// Notes that Python code gets the value of a tensor, a float.
@@ -37,7 +37,10 @@ struct PythonTracing {
     std::string source;
   };
 
-  jit::TracingContext context{source_of_user};
+  jit::TracingContext& context() { return recorder.context(); }
+  const jit::TracingContext& context() const { return recorder.context(); }
+
+  jit::Recorder recorder{{.source = source_of_user}};
   std::vector<ReadFloat> floats;
   /// Whether the call only compares them or hands them on: then they are among its results. Otherwise it depends on
   /// them.

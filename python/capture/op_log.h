@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bindings/errors.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 #include "tensor/tensor_impl.h"
 
 namespace lucid::python {

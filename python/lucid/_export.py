@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import CodeType
@@ -22,12 +23,10 @@ if TYPE_CHECKING:
 
 # Sizes of a dimension that is given by a name only.
 _DEFAULT_MAX = 64
-# How many times a function is recorded at most, for sizes for which it does something else.
-_MAX_CALLS = 64
 # How many calls are recorded until it is known what code they run.
 _MAX_TRIES = 16
 
-_clone, _contiguous = _core.ops["clone"], _core.ops["contiguous"]
+_contiguous = _core.ops["contiguous"]
 _detach = _core.Tensor.detach
 
 
@@ -46,22 +45,6 @@ class Dim(NamedTuple):
 Dynamic = Mapping[str, Mapping[int, str | Dim]]
 
 
-class _Input(NamedTuple):
-    name: str
-    example: _core.Tensor
-    # For each dimension, the index of its symbol or -1.
-    symbols: list[int]
-
-    def described(self) -> tuple[str, _core.Tensor, list[tuple[int, int]]]:
-        return self.name, self.example, list(zip(self.example.shape, self.symbols))
-
-
-class _Call(NamedTuple):
-    program: _core.Program
-    state_names: list[str]
-    shapes: list[list[int]]
-
-
 @_effects.pure
 def _call(target: Callable[..., Any], values: tuple[Any, ...]) -> Any:
     return target(*values)
@@ -71,6 +54,27 @@ def _has_tensor(value: Any) -> bool:
     if isinstance(value, Mapping):
         return any(map(_has_tensor, value.values()))
     return isinstance(value, _core.Tensor) or (isinstance(value, list | tuple) and any(map(_has_tensor, value)))
+
+
+def _tensors(args: Sequence[Any]) -> list[_core.Tensor]:
+    return [arg for arg in args if isinstance(arg, _core.Tensor)]
+
+
+def _symbol(name: str, dim: Any, given: str | Dim, known: dict[str, Dim]) -> tuple[str, int, int]:
+    """The size that varies there. A name alone stands for one of the `known` sizes, if there is one of that name."""
+    symbol = known.get(given, Dim(given)) if isinstance(given, str) else given
+    if not isinstance(symbol, Dim) or not isinstance(symbol.name, str) or not symbol.name.isidentifier():
+        raise TypeError(
+            f"lucid.export: dynamic[{name!r}][{dim}] must be a name or a lucid.Dim with a name, got {given!r}"
+        )
+    if not isinstance(dim, int) or abs(dim) >= 2**31:
+        raise TypeError(f"lucid.export: dynamic[{name!r}] must have dimensions as keys, got {dim!r}")
+    if not isinstance(symbol.min, int) or not isinstance(symbol.max, int):
+        raise TypeError(f"lucid.export: the bounds of {symbol} must be integers")
+    known.setdefault(symbol.name, symbol)
+    # Larger numbers are refused like these.
+    low, high = (max(-1, min(bound, 2**31)) for bound in symbol[1:])
+    return symbol.name, low, high
 
 
 def _leaves(result: Any, name: str) -> Iterator[tuple[str, _core.Tensor]]:
@@ -94,9 +98,6 @@ class _Exporter:
 
         self.target = target
         self.dynamic = dynamic
-        self.symbols: list[Dim] = []
-        self.inputs: list[_Input] = []
-        self.calls: list[_Call] = []
         self.output_names: list[str] = []
         # How the results of all calls hold their tensors.
         self.structure: str | None = None
@@ -104,113 +105,62 @@ class _Exporter:
         self.unrepeated: dict[str, None] = {}
         self.training: dict[str, None] = {}
         self.capture = Capture(target)
-        # Which calls were recorded with symbolic sizes, and whether code that ran may notice that.
-        self.symbolic: list[_Call] = []
+        # The positions of calls that were recorded with symbolic sizes, and whether code that ran may notice that.
+        self.symbolic: list[int] = []
         self.inspects = False
         self.codes: set[CodeType] = set()
-        # Describes an exception that is raised for symbolic sizes only, or for ints only.
-        self.raised: str | None = None
         # Whether gradients are recorded: a training step needs that.
         self.keeps_gradients = grad_enabled() and not isinstance(target, Module)
         name = getattr(target, "__name__", None)
         self.name = encodable(name if isinstance(name, str) else type(target).__name__)
+        self.calls = _core.ExampleCalls(self.name)
 
     def add_examples(self, examples: Sequence[tuple[Any, ...]]) -> None:
         self._describe_inputs(examples[0])
         for args in examples:
             self._check(args, examples[0])
-        for args in examples:
-            self._record(args)
-        described = [each.described() for each in self.inputs]
-        while self.symbols:
-            missing = _core.missing_sizes(self.name, self.symbols, described, self.calls)
-            if missing is None:
-                break
-            if len(self.calls) >= _MAX_CALLS:
-                why = f"; {self.raised}" if self.raised else ""
-                raise ValueError(
-                    f"lucid.export: the function does something else for each of {_MAX_CALLS} sizes, and for "
-                    f"{self._named(missing)} too; export smaller ranges{why}"
-                )
-            for args in examples:
-                self._record_resized(args, missing)
+
+        def record(index: int, given: list[_core.Tensor], sizes: str) -> tuple[_core.Program, list[str]]:
+            with self._keeping_gradients():
+                try:
+                    return self._recorded(examples[index], given)
+                except DifferentError:
+                    raise
+                except Exception as error:
+                    if not sizes:
+                        raise
+                    reason = str(error).removeprefix("lucid.export: ")
+                    raise ValueError(f"lucid.export: the function fails for {sizes}: {reason}") from error
+
+        self.calls.record([_tensors(args) for args in examples], record)
         if self.symbolic:
             self._compare_sizes(examples)
 
-    def _named(self, sizes: Sequence[int]) -> str:
-        return ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, sizes))
-
-    def _record_resized(self, args: tuple[Any, ...], sizes: Sequence[int]) -> None:
-        try:
-            self._record(self._resized(args, sizes))
-        except DifferentError:
-            raise
-        except Exception as error:
-            reason = str(error).removeprefix("lucid.export: ")
-            raise ValueError(f"lucid.export: the function fails for {self._named(sizes)}: {reason}") from error
-
     def _compare_sizes(self, examples: Sequence[tuple[Any, ...]]) -> None:
         """Compares calls with symbolic sizes with plain calls, for sizes that were not recorded."""
-        bounds = [(symbol.min, symbol.max) for symbol in self.symbols]
-        recorded = [self._sizes(call) for call in self.calls]
-        for sizes in sizes_to_compare(bounds, recorded, self._is_symbolic, self.inspects, self.codes):
-            for args in examples:
-                given = self._copies(self._resized(args, sizes))
-                with self._keeping_gradients():
-                    traced = self._traced(args, given)
-                if traced.raised:
-                    raise DifferentError(traced.raised)
 
-    def _sizes(self, call: _Call) -> Sizes:
-        """The sizes of the symbols in a recorded call."""
-        sizes = dict.fromkeys(range(len(self.symbols)), 0)
-        for known, shape in zip(self.inputs, call.shapes):
-            sizes |= {symbol: size for symbol, size in zip(known.symbols, shape) if symbol >= 0}
-        return tuple(sizes.values())
+        def is_symbolic(sizes: Sizes) -> bool:
+            return self.calls.has_sizes(sizes, self.symbolic)
 
-    def _is_symbolic(self, sizes: Sizes) -> bool:
-        """Whether the program runs a call that was recorded with symbolic sizes for these."""
-        fixed = [Dim(symbol.name, size, size) for symbol, size in zip(self.symbols, sizes)]
-        described = [each.described() for each in self.inputs]
-        return _core.missing_sizes(self.name, fixed, described, self.symbolic) is None
+        chosen = sizes_to_compare(self.calls.bounds, self.calls.sizes, is_symbolic, self.inspects, self.codes)
+        for sizes, args in itertools.product(chosen, examples):
+            with self._keeping_gradients():
+                traced = self._traced(args, self.calls.resized(_tensors(args), sizes))
+            if traced.raised:
+                raise DifferentError(traced.raised)
 
     def _describe_inputs(self, args: tuple[Any, ...]) -> None:
-        tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
-        for name, arg in zip(input_names(self.target, args), tensors):
-            dims = dict(self.dynamic.get(name, {}))
-            symbols = [self._symbol(name, dim, dims.pop(dim)) if dim in dims else -1 for dim in range(arg.ndim)]
-            if dims:
-                raise ValueError(
-                    f"lucid.export: dynamic[{name!r}] has the dimension {next(iter(dims))}, but {name} has "
-                    f"{arg.ndim} dimensions"
-                )
-            self.inputs.append(_Input(name, arg, symbols))
-        known = [each.name for each in self.inputs]
+        names = input_names(self.target, args)
+        known: dict[str, Dim] = {}
+        for name, tensor in zip(names, _tensors(args)):
+            dims = self.dynamic.get(name, {})
+            self.calls.add_input(name, tensor, {dim: _symbol(name, dim, given, known) for dim, given in dims.items()})
         for name in self.dynamic:
-            if name not in known:
-                raise ValueError(f"lucid.export: dynamic has the name {name!r}; the inputs are {', '.join(known)}")
-        if len(set(known)) != len(known):
-            raise ValueError(f"lucid.export: the inputs need different names, got {', '.join(known)}")
+            if name not in names:
+                raise ValueError(f"lucid.export: dynamic has the name {name!r}; the inputs are {', '.join(names)}")
 
-    def _symbol(self, name: str, dim: int, given: str | Dim) -> int:
-        symbol = Dim(given) if isinstance(given, str) else given
-        if not isinstance(symbol, Dim) or not isinstance(symbol.name, str) or not symbol.name.isidentifier():
-            raise TypeError(
-                f"lucid.export: dynamic[{name!r}][{dim}] must be a name or a lucid.Dim with a name, got {given!r}"
-            )
-        if not isinstance(symbol.min, int) or not isinstance(symbol.max, int):
-            raise TypeError(f"lucid.export: the bounds of {symbol} must be integers")
-        if not 1 <= symbol.min <= symbol.max < 2**31:
-            raise ValueError(f"lucid.export: {symbol} needs 1 <= min <= max < 2**31")
-        for index, known in enumerate(self.symbols):
-            if known.name == symbol.name:
-                if isinstance(given, Dim) and known != symbol:
-                    raise ValueError(f"lucid.export: {known} and {symbol} have one name, but different bounds")
-                return index
-        self.symbols.append(symbol)
-        return len(self.symbols) - 1
-
-    def _check(self, args: tuple[Any, ...], first: tuple[Any, ...]) -> None:
+    @staticmethod
+    def _check(args: tuple[Any, ...], first: tuple[Any, ...]) -> None:
         others, expected = ([arg for arg in each if not isinstance(arg, _core.Tensor)] for each in (args, first))
         if any(map(_has_tensor, others)):
             raise TypeError("lucid.export: pass tensors as arguments of their own, not in lists, tuples or dicts")
@@ -219,38 +169,6 @@ class _Exporter:
                 "lucid.export: the examples have different arguments that are not tensors, whose values are fixed; "
                 "export a program for each"
             )
-        tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
-        if len(tensors) != len(self.inputs):
-            raise ValueError("lucid.export: the examples have different numbers of tensors")
-        for tensor, known in zip(tensors, self.inputs):
-            if any(size == 0 and symbol >= 0 for size, symbol in zip(tensor.shape, known.symbols)):
-                raise ValueError(
-                    f"lucid.export: the sizes of {known.name} in `dynamic` must be at least 1 in the examples, got a "
-                    f"tensor of shape {list(tensor.shape)}"
-                )
-            if tensor.dtype != known.example.dtype or tensor.ndim != known.example.ndim:
-                raise ValueError(f"lucid.export: the examples of {known.name} have different dtypes or ranks")
-            sizes = zip(tensor.shape, known.example.shape, known.symbols)
-            if any(size != expected and symbol < 0 for size, expected, symbol in sizes):
-                raise ValueError(
-                    f"lucid.export: the examples of {known.name} have the shapes {list(known.example.shape)} and "
-                    f"{list(tensor.shape)}; name the dimensions whose sizes vary in `dynamic`"
-                )
-            if tensor.device.type != "cpu":
-                raise ValueError(f"lucid.export: {known.name} is on {tensor.device}; programs run on the CPU")
-
-    def _resized(self, args: tuple[Any, ...], sizes: Sequence[int]) -> tuple[Any, ...]:
-        """The example with other sizes: elements are repeated or left out."""
-        inputs = iter(self.inputs)
-        resized = list(args)
-        for position, arg in enumerate(args):
-            if isinstance(arg, _core.Tensor):
-                for dim, symbol in enumerate(next(inputs).symbols):
-                    if symbol >= 0:
-                        indices = _core.ops["arange"](sizes[symbol]) % arg.shape[dim]
-                        arg = _core.ops["index_select"](arg, dim, indices)
-                resized[position] = arg
-        return tuple(resized)
 
     @contextlib.contextmanager
     def _keeping_gradients(self) -> Iterator[None]:
@@ -264,17 +182,7 @@ class _Exporter:
                 if parameter.grad is not gradient:
                     parameter.grad = gradient
 
-    def _record(self, args: tuple[Any, ...]) -> None:
-        with self._keeping_gradients():
-            self.calls.append(self._recorded(args))
-
-    @staticmethod
-    def _copies(args: tuple[Any, ...]) -> list[_core.Tensor]:
-        """Copies of the tensors, so that each input has memory of its own, in row-major order."""
-        return [_detach(_clone(_contiguous(arg))) for arg in args if isinstance(arg, _core.Tensor)]
-
-    def _recorded(self, args: tuple[Any, ...]) -> _Call:
-        given = self._copies(args)
+    def _recorded(self, args: tuple[Any, ...], given: list[_core.Tensor]) -> tuple[_core.Program, list[str]]:
         if _core.is_tracing():
             raise RuntimeError("lucid.export cannot be called by a function that is being recorded")
         first, results = self._trace(args, given)
@@ -282,26 +190,25 @@ class _Exporter:
             # Without a backward pass, a gradient graph would only hold memory.
             self.keeps_gradients = False
             first, results = self._trace(args, given)
-        symbolic = self._traced(args, given).program if self.symbols else None
-        program, obstacle = symbolic, None
-        if program is None:
-            if self.symbols and first.ran_backward:
+        symbolic = self._traced(args, given).call if self.calls.bounds else None
+        call, obstacle = symbolic, None
+        if call is None:
+            if self.calls.bounds and first.ran_backward:
                 # The runs with symbolic sizes have replaced the gradients.
                 first, results = self._trace(args, given)
             captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
-            program, obstacle = _core.record_trace(first, given, results, captured, self.name)
-        if program is not None:
+            call, obstacle = _core.record_trace(first, given, results, captured, self.name)
+        if call is not None:
+            program = call.program()
             obstacle = program.compile_now()
-        if program is None or obstacle is not None:
+        if call is None or obstacle is not None:
             raise ValueError(f"lucid.export: the call cannot be compiled: {obstacle}")
         if not first.ran_backward:
             self.training |= dict.fromkeys(training_ops(program.graph))
-        names = state_names(self.target)
-        state = [names.get(id(tensor), "state") for tensor in program.state]
-        call = _Call(program, state, [list(tensor.shape) for tensor in given])
         if symbolic is not None:
-            self.symbolic.append(call)
-        return call
+            self.symbolic.append(len(self.calls.sizes))
+        names = state_names(self.target)
+        return program, [names.get(id(tensor), "state") for tensor in program.state]
 
     def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
         """Records a call, as often as it takes to know what it depends on."""
@@ -345,13 +252,10 @@ class _Exporter:
                 result = self.target(*self._values(args, tensors))
             return self._results(result)
 
-        dims = [
-            [(dim, *self.symbols[symbol][1:]) for dim, symbol in enumerate(known.symbols) if symbol >= 0]
-            for known in self.inputs
-        ]
-        traced = trace(SizedCall(run, given, dims, self.name))
+        traced = trace(SizedCall(run, given, self.calls.dims, self.name))
         self.codes |= traced.codes
-        self.raised = self.raised or traced.raised
+        if traced.raised and not self.calls.hint:
+            self.calls.hint = f"; {traced.raised}"
         return traced
 
     @staticmethod
@@ -442,8 +346,6 @@ def export(
     exporter = _Exporter(original(function, "lucid.export"), dynamic or {})
     exporter.add_examples([arguments(each) for each in (args, *examples)])
     warn_of(exporter.unrepeated, exporter.training)
-    inputs = [each.described() for each in exporter.inputs]
-    recorded = exporter.name, exporter.symbols, inputs, exporter.calls, exporter.output_names, exporter.structure or ""
-    _core.export_program(os.fsencode(path), *recorded, levels, symbol)
+    exporter.calls.write(os.fsencode(path), exporter.output_names, exporter.structure or "", levels, symbol)
     if symbol is not None:
         write_header(path, symbol)

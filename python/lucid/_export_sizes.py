@@ -62,7 +62,7 @@ class Traced(NamedTuple):
     """A call that was recorded with symbolic sizes."""
 
     # None if an exception was raised: for other sizes the function may catch another one, or none.
-    program: _core.Program | None
+    call: _core.RecordedCall | None
     # Describes an exception that is raised for symbolic sizes only, or for ints only.
     raised: str | None
     # The user's code that ran.
@@ -104,24 +104,20 @@ def trace(call: SizedCall) -> Traced:
     plain = _run(call, given, first, written)
     captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
     expected, _ = _core.record_trace(first, given, plain.results, captured, call.name)
-    if expected is not None and not first.may_run_twice:
-        # Before the second run replaces gradients.
-        expected.compile_now()
-    second = _core.SecondTracing()
+    second = _core.SecondTracing(keeps_contents=True)
     symbolic = [
         second.trace_sizes(tensor, position, call.dims[position]) if call.dims[position] else tensor
         for position, tensor in enumerate(given)
     ]
     second.start()
-    second.keep_contents()
     traced = _run(call, symbolic, second, written)
     if traced.failed or second.caught_error or traced.watch.raised != plain.watch.raised:
         return Traced(None, _raised_once(plain.watch, traced.watch), traced.watch.codes)
     is_same = first.may_run_twice and second.number_operands(first, plain.results, traced.results, []) is not None
-    program, obstacle = second.record(symbolic, traced.results, captured, call.name)
-    if program is None:
+    recorded, obstacle = second.record(symbolic, traced.results, captured, call.name)
+    if recorded is None:
         raise ValueError(f"lucid.export: the call cannot be compiled: {obstacle}")
-    found = None if is_same else _difference(expected, program)
+    found = None if is_same else _difference(expected, recorded)
     if found is None and first.may_run_twice and not is_same:
         found = "a tensor or a branch differs"
     tensors = zip([*plain.results, *plain.state], [*traced.results, *traced.state])
@@ -129,7 +125,7 @@ def trace(call: SizedCall) -> Traced:
         found = "a result differs"
     if found is not None:
         raise DifferentError(found)
-    return Traced(program, None, traced.watch.codes)
+    return Traced(recorded, None, traced.watch.codes)
 
 
 def _raised_once(plain: RaiseWatch, traced: RaiseWatch) -> str | None:
@@ -148,9 +144,9 @@ def _describe(graph: _core.IRGraph, node: _core.IRNode) -> str:
     return repr((node.op, node.attributes, node.inputs, node.input_ids, node.outputs, outputs, node.has_gradient))
 
 
-def _difference(plain: _core.Program | None, traced: _core.Program) -> str | None:
-    """Says in which op two programs for one size differ; None if they do not."""
-    if plain is None or any(program.compile_now() is not None for program in (plain, traced)):
+def _difference(plain: _core.RecordedCall | None, traced: _core.RecordedCall) -> str | None:
+    """Says in which op two recordings for one size differ; None if they do not."""
+    if plain is None:
         return "it can be recorded with one of the two only"
     left, right = plain.graph, traced.graph
     for a, b in itertools.zip_longest(left.nodes, right.nodes):

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/ref.h"
-#include "loop/kernel.h"
+#include "loop/kernel_function.h"
 
 namespace lucid {
 

@@ -11,6 +11,10 @@
 #include "passes/pass_list.h"
 #include "runtime/plan_form.h"
 
+namespace lucid::loop {
+struct Kernel;
+}
+
 namespace lucid {
 
 struct PlanDraft;

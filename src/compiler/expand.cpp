@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "compiler/compile_plan.h"
 #include "ir/decompose.h"
+#include "ir/graph_emitter.h"
 #include "ir/node_call.h"
 #include "ir/transfer.h"
 #include "ops/precision.h"

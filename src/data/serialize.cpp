@@ -10,7 +10,7 @@
 #include "data/output_file.h"
 #include "data/safetensors.h"
 #include "tensor/api.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 #include "tensor/host_view.h"
 #include "tensor/item.h"
 #include "tensor/observer.h"

@@ -2,6 +2,8 @@
 
 #include <tuple>
 
+#include "ir/graph_emitter.h"
+
 namespace lucid {
 
 bool IRGraph::operator==(const IRGraph& other) const {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/size_trace.h"
-#include "ir/emitter.h"
 #include "ir/op.h"
 
 namespace lucid {
@@ -88,18 +87,6 @@ class GraphValue : public ValueBase {
 
  private:
   ValueId id_;
-};
-
-/// Appends nodes to a graph.
-class GraphEmitter : public Emitter {
- public:
-  explicit GraphEmitter(IRGraph& graph) : graph_(graph) {}
-  Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override;
-  Value value(ValueId id) const;
-  static ValueId id_of(const Value& value) { return static_cast<GraphValue*>(value.get())->id(); }
-
- private:
-  IRGraph& graph_;
 };
 
 }  // namespace lucid

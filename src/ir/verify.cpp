@@ -3,6 +3,7 @@
 #include <set>
 
 #include "ir/graph.h"
+#include "ir/graph_emitter.h"
 
 namespace lucid {
 namespace {

@@ -5,8 +5,8 @@
 #include "base/dtype.h"
 #include "base/out_of_memory.h"
 #include "jit/program.h"
-#include "jit/tracing_context.h"
-#include "tensor/eager.h"
+#include "jit/recorder.h"
+#include "tensor/compute.h"
 
 namespace lucid::jit {
 namespace {
@@ -179,7 +179,8 @@ void BackwardCopy::record(BackwardPass& pass, Request request) const {
     arguments.emplace_back(argument);
     entry->strides.push_back(argument->strides());
   }
-  TracingContext context;
+  Recorder recorder;
+  recorder.start();
   // Gradients that the nodes may write to are replaced by copies, so that the plan writes to no memory from outside.
   // The other gradients are kept alive by `arguments`.
   std::unordered_map<const ValueBase*, TensorRef> copies;
@@ -197,11 +198,11 @@ void BackwardCopy::record(BackwardPass& pass, Request request) const {
     pass.run_nodes(*this, first_, ran);
   } catch (...) {
     // Without the group, accumulators with a higher order than the failed node would have run before it.
-    context.stop();
+    recorder.stop();
     if (!ran.empty()) pass.run_after(ran.back()->order());
     throw;
   }
-  context.stop();
+  recorder.stop();
   // The nodes have run, even if finishing the recording fails.
   has_memory_for([&] {
     for (const GradNode* node : ran) entry->runs.push_back(node->index_in_group());
@@ -214,14 +215,15 @@ void BackwardCopy::record(BackwardPass& pass, Request request) const {
       results.emplace_back(tensor_of(*sum));
       entry->is_view.push_back(results.back()->is_view());
     }
-    if (count_ops(context.trace()) < copied + 2) {
+    if (count_ops(recorder.context().trace()) < copied + 2) {
       entry->try_to([] { return "there is nothing to fuse"; });
       if (ran.size() == nodes_.size()) part_->give_up();
     } else {
       entry->try_to([&] {
         std::string obstacle;
-        if (!context.trace().guards.empty()) return std::string("a hook reads values of a tensor");
-        entry->program = Program::record(context, arguments, results, {}, part_->name() + "_backward", obstacle);
+        if (!recorder.context().trace().guards.empty()) return std::string("a hook reads values of a tensor");
+        auto call = recorder.finish(arguments, results, {}, part_->name() + "_backward", obstacle);
+        if (call) entry->program = make_ref<Program>(std::move(*call));
         return obstacle;
       });
       if (entry->program) {

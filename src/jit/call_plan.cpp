@@ -78,30 +78,42 @@ PlanRequest request_of(const CallGraph& call, const CallRecord& record) {
   return request;
 }
 
+using Constants = std::vector<std::pair<ValueId, Ref<Storage>>>;
+
 /// Runs the passes, which may remove constants and add new ones.
-PassReport run_graph_passes(CallGraph& call, const PassList* passes) {
+PassReport run_graph_passes(IRGraph& graph, Constants& constants, const PassList* passes) {
   ConstantPool pool;
-  std::vector<GraphInput> others;
-  for (GraphInput& input : call.inputs) {
-    if (input.kind != GraphInput::Kind::kConstant) {
-      others.push_back(std::move(input));
-      continue;
-    }
-    ConstantData& data = pool[input.id];
-    data.type = call.graph.type(input.id);
-    data.bytes.resize(input.constant->bytes());
-    read_bytes(input.constant->device(), data.bytes.data(), input.constant->data(), data.bytes.size());
+  for (const auto& [id, contents] : constants) {
+    ConstantData& data = pool[id];
+    data.type = graph.type(id);
+    data.bytes.resize(contents->bytes());
+    read_bytes(contents->device(), data.bytes.data(), contents->data(), data.bytes.size());
   }
-  PassReport report = passes ? run_passes(call.graph, pool, *passes) : run_passes(call.graph, pool);
-  call.inputs = std::move(others);
-  for (ValueId id : call.graph.constant_ids) {
+  PassReport report = passes ? run_passes(graph, pool, *passes) : run_passes(graph, pool);
+  constants.clear();
+  for (const ValueId id : graph.constant_ids) {
     const ConstantData& constant = pool.at(id);
-    GraphInput input{.kind = GraphInput::Kind::kConstant,
-                     .id = id,
-                     .constant = Storage::allocate(constant.bytes.size(), constant.type.device)};
-    write_bytes(constant.type.device, input.constant->data(), constant.bytes.data(), constant.bytes.size());
-    input.geometry = {constant.type.shape, contiguous_strides(constant.type.shape), 0};
-    call.inputs.push_back(std::move(input));
+    const auto& [_, contents] =
+        constants.emplace_back(id, Storage::allocate(constant.bytes.size(), constant.type.device));
+    write_bytes(constant.type.device, contents->data(), constant.bytes.data(), constant.bytes.size());
+  }
+  return report;
+}
+
+PassReport run_graph_passes(CallGraph& call, const PassList* passes) {
+  Constants constants;
+  std::erase_if(call.inputs, [&](GraphInput& input) {
+    const bool is_constant = input.kind == GraphInput::Kind::kConstant;
+    if (is_constant) constants.emplace_back(input.id, std::move(input.constant));
+    return is_constant;
+  });
+  PassReport report = run_graph_passes(call.graph, constants, passes);
+  for (auto& [id, contents] : constants) {
+    const Dims& shape = call.graph.type(id).shape;
+    call.inputs.push_back({.kind = GraphInput::Kind::kConstant,
+                           .id = id,
+                           .constant = std::move(contents),
+                           .geometry = {shape, contiguous_strides(shape), 0}});
   }
   return report;
 }
@@ -197,6 +209,11 @@ PlanSource form_of(const CallPlan& call, std::span<const int64_t> sizes, CpuLeve
 std::string reason_of(const std::exception& error) {
   if (is_out_of_memory(error)) return std::string(kOutOfMemory);
   return fmt::format("cannot be compiled, internal error: {}", error.what());
+}
+
+void run_passes(FunctionGraph& function, const PassList* passes) {
+  const SizeTrace::Scope scope(function.graph.sizes ? const_cast<SizeTrace*>(function.graph.sizes.get()) : nullptr);
+  run_graph_passes(function.graph, function.constants, passes);
 }
 
 CallPlan compile_call(const CallRecord& record, const PassList* passes) {

@@ -43,6 +43,9 @@ struct CallPlan {
 /// Compiles a record, on any thread, with `passes` or the standard ones if null.
 CallPlan compile_call(const CallRecord& record, const PassList* passes = nullptr);
 
+/// Runs `passes` over a function, or the standard ones if null. Nothing is compiled.
+void run_passes(FunctionGraph& function, const PassList* passes = nullptr);
+
 /// Runs the passes over a graph, and makes a plan of it without regard for the call that it is part of.
 Ref<Plan> compile_alone(CallGraph& call, const PassList* passes);
 

@@ -7,6 +7,7 @@
 #include "base/memory_reserve.h"
 #include "base/out_of_memory.h"
 #include "ir/evaluate.h"
+#include "jit/recorder.h"
 #include "jit/traced_numbers.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
@@ -33,24 +34,18 @@ class CppCall::Traced {
     trace_sizes_of_tensors();
     for (size_t i = 0; i < call.arguments_.sizes().size(); ++i) {
       const Dim size = call.arguments_.sizes()[i].unnoted();
-      passed_.sizes.push_back(is_fixed(call.first_size_ + i) ? size : sizes_->add_given(size, i));
+      passed_.sizes.push_back(is_fixed(call.first_size_ + i) ? size : recorder_.trace_size(size, i));
     }
     for (size_t i = 0; i < call.arguments_.numbers().size(); ++i) {
       const Number number = call.arguments_.numbers()[i].with_trace(0);
-      passed_.numbers.push_back(is_fixed(call.first_number_ + i) ? number : numbers_->add_argument(number, i));
+      passed_.numbers.push_back(is_fixed(call.first_number_ + i) ? number : recorder_.trace_number(number, i));
     }
   }
 
   /// Calls the function.
-  Result run(TracingContext& context) {
-    const TracedReads reads;
-    const NumberTrace::Scope numbers(numbers_.get());
-    std::optional<SizeTrace::Scope> sizes;
-    if (traces_sizes()) {
-      context.set_sizes(sizes_);
-      sizes.emplace(&sizes_->trace);
-    }
+  Result run() {
     Result results;
+    recorder_.start();
     try {
       results = call_.function_(&passed_);
     } catch (...) {
@@ -58,13 +53,12 @@ class CppCall::Traced {
       throw;
     }
     return_handles();
-    for (const uint32_t number : reads.numbers()) numbers_->note_read(number);
+    recorder_.stop();
+    for (const uint32_t number : recorder_.read_numbers()) numbers().note_read(number);
     return results;
   }
 
-  bool traces_sizes() const { return !sizes_->symbols.empty(); }
-  SizeTrace* trace_of_sizes() { return traces_sizes() ? &sizes_->trace : nullptr; }
-  const std::shared_ptr<NumberTrace>& numbers() const { return numbers_; }
+  Recorder& recorder() { return recorder_; }
   /// The tensors of the call, as the function got them.
   std::vector<TensorRef> tensors() const {
     std::vector<TensorRef> tensors;
@@ -77,14 +71,15 @@ class CppCall::Traced {
   std::set<uint32_t> positions_of_numbers(bool varies) const {
     std::set<uint32_t> positions;
     for (size_t i = 0; i < passed_.numbers.size(); ++i)
-      if (passed_.numbers[i].traced() != 0 && numbers_->is_read(i) != varies)
+      if (passed_.numbers[i].traced() != 0 && numbers().is_read(i) != varies)
         positions.insert(call_.first_number_ + static_cast<uint32_t>(i));
     return positions;
   }
   std::set<uint32_t> positions_of_sizes(bool varies) const {
     std::set<uint32_t> positions;
-    for (size_t i = 0; i < sizes_->symbols.size(); ++i)
-      if (sizes_->trace.is_fixed(i) != varies) positions.insert(position_of(sizes_->symbols[i]));
+    const TracedSizes& sizes = *recorder_.sizes();
+    for (size_t i = 0; i < sizes.symbols.size(); ++i)
+      if (sizes.trace.is_fixed(i) != varies) positions.insert(position_of(sizes.symbols[i]));
     return positions;
   }
   /// The positions of strides that vary with sizes.
@@ -115,6 +110,7 @@ class CppCall::Traced {
   }
 
  private:
+  NumberTrace& numbers() const { return *recorder_.numbers(); }
   bool is_fixed(size_t position) const { return fixed_.contains(static_cast<uint32_t>(position)); }
 
   void trace_sizes_of_tensors() {
@@ -133,7 +129,7 @@ class CppCall::Traced {
       }
       const auto index = static_cast<size_t>(std::ranges::find(call_.tensors_, tensor) - call_.tensors_.begin());
       if (dims.empty()) continue;
-      replaced_.emplace_back(tensor, sizes_->add(*tensor, index, dims));
+      replaced_.emplace_back(tensor, recorder_.trace_sizes(*tensor, index, dims));
       got_.push_back(alias_of(*tensor));
       if (tensor->is_view()) replaced_.back().second->set_view_of(tensor->root(), tensor->view_kind());
     }
@@ -203,8 +199,7 @@ class CppCall::Traced {
   const CppCall& call_;
   const std::set<uint32_t> fixed_;
   const bool may_replace_;
-  const std::shared_ptr<TracedSizes> sizes_ = std::make_shared<TracedSizes>();
-  const std::shared_ptr<NumberTrace> numbers_ = std::make_shared<NumberTrace>();
+  Recorder recorder_{{.collects_dependencies = true}};
   TracedArguments passed_;
   /// The tensors whose sizes could be traced.
   std::vector<TensorImpl*> candidates_;
@@ -313,103 +308,106 @@ std::optional<CppCall::Result> CppCall::verify(const TablePlan& plan, const Prog
 CppCall::Result CppCall::record(PlanTable::Recording& recording) const {
   Traced traced(*this);
   const std::vector<Ref<TablePlan>> ambiguous = ambiguous_plans();
-  TracingContext context;
-  context.collect_dependencies();
   Result results;
   try {
-    results = traced.run(context);
+    results = traced.run();
   } catch (const std::exception& error) {
     recording.raised(error.what());
     throw;
   }
-  context.stop();
   has_memory_for([&] {
-    recording.returned(!context.trace().guards.empty(),
-                       [&](std::string& obstacle) { return plan_of(context, traced, ambiguous, results, obstacle); });
+    recording.returned(!traced.recorder().context().trace().guards.empty(),
+                       [&](std::string& obstacle) { return plan_of(traced, ambiguous, results, obstacle); });
   });
   traced.restore(results);
   return results;
 }
 
-Ref<TablePlan> CppCall::plan_of(TracingContext& context, Traced& traced, std::span<const Ref<TablePlan>> ambiguous,
-                                const Result& results, std::string& obstacle) const {
-  // The next call is recorded instead.
-  if (context.trace().sets_up) return nullptr;
-  if (context.caught_error()) {
-    obstacle = "catches an error";
-    return nullptr;
-  }
-  if (!key_.structure().starts_with(CallKey().structure())) {
-    obstacle = "leaves another gradient mode, default dtype or default device";
-    return nullptr;
-  }
-  if (!std::ranges::all_of(results, &Tensor::defined)) {
-    obstacle = "returns an undefined tensor";
-    return nullptr;
-  }
-  if (context.trace().obstacle.empty() && context.uses_tensors_of_other_threads()) {
-    obstacle = "uses a tensor that another thread made during the call";
-    return nullptr;
-  }
-  std::vector<const TensorImpl*> pointers;
-  for (const Tensor& result : results) pointers.push_back(result.impl());
-  const bool keeps_tensors = context.keeps_tensors(pointers);
+std::string CppCall::obstacle_of(const Recorder& recorder, const Result& results) const {
+  if (std::string obstacle = recorder.obstacle(); !obstacle.empty()) return obstacle;
+  if (!key_.structure().starts_with(CallKey().structure()))
+    return "leaves another gradient mode, default dtype or default device";
+  if (!std::ranges::all_of(results, &Tensor::defined)) return "returns an undefined tensor";
+  return "";
+}
+
+std::optional<CppCall::Varying> CppCall::find_varying(Traced& traced, const Result& results) const {
+  TracingContext& context = traced.recorder().context();
   // What is left of the gradient graph holds the recorded numbers.
   const bool leaves_graph = !context.rebased().empty() || std::ranges::any_of(results, [](const Tensor& result) {
     return requires_grad(unwrap(result));
   });
-  const bool has_effects = leaves_graph || !may_run_twice(context);
-  std::set<uint32_t> varying;
-  if (traced.traces_sizes()) {
-    if (!has_effects) varying = traced.positions_of_sizes(true);
-    std::set<uint32_t> fixed = traced.positions_of_sizes(false);
-    if (has_effects) fixed.merge(traced.positions_of_sizes(true));
+  Varying found{.has_effects = leaves_graph || !may_run_twice(context)};
+  if (traced.recorder().traces_sizes()) {
+    std::set<uint32_t> sizes = traced.positions_of_sizes(true), fixed = traced.positions_of_sizes(false);
+    if (found.has_effects) fixed.merge(sizes);
     table_.note_fixed(key_.structure(), fixed);
-    // The next call is recorded without traced sizes.
-    if (varying.empty()) return nullptr;
-    varying.merge(traced.positions_of_strides());
+    if (found.has_effects || sizes.empty()) return std::nullopt;
+    found.positions = std::move(sizes);
+    found.positions.merge(traced.positions_of_strides());
   }
-  std::set<uint32_t> numbers = traced.positions_of_numbers(true);
-  std::set<uint32_t> fixed = traced.positions_of_numbers(false);
+  std::set<uint32_t> numbers = traced.positions_of_numbers(true), fixed = traced.positions_of_numbers(false);
   if (leaves_graph) fixed.merge(numbers);
   table_.note_fixed(key_.structure(), fixed);
-  CppPlan::Numbers given{.trace = traced.numbers(), .given = renumber_operands(context, [&](uint32_t number) {
-                                                      return !leaves_graph && traced.numbers()->has(number) &&
-                                                             !traced.numbers()->depends_on(number);
-                                                    })};
-  if (numbers.empty()) given = {};
-  const SizeTrace::Scope scope(traced.trace_of_sizes());
+  const std::shared_ptr<NumberTrace>& trace = traced.recorder().numbers();
+  std::vector<uint32_t> given = renumber_operands(
+      context, [&](uint32_t number) { return !leaves_graph && trace->has(number) && !trace->depends_on(number); });
+  if (numbers.empty()) return found;
+  found.numbers = {.trace = trace, .given = std::move(given)};
+  found.positions.merge(numbers);
+  return found;
+}
+
+Ref<TablePlan> CppCall::plan_of(Traced& traced, std::span<const Ref<TablePlan>> ambiguous, const Result& results,
+                                std::string& obstacle) const {
+  Recorder& recorder = traced.recorder();
+  TracingContext& context = recorder.context();
+  // The next call is recorded instead.
+  if (context.trace().sets_up) return nullptr;
+  obstacle = obstacle_of(recorder, results);
+  if (!obstacle.empty()) return nullptr;
+  std::vector<const TensorImpl*> pointers;
+  for (const Tensor& result : results) pointers.push_back(result.impl());
+  const bool keeps_tensors = context.keeps_tensors(pointers);
+  std::optional<Varying> varying = find_varying(traced, results);
+  // The next call is recorded without traced sizes.
+  if (!varying) return nullptr;
   const std::vector<TensorRef> tensors = traced.tensors();
-  const std::vector<TensorRef> returned = refs(results), captured = context.captured(tensors, returned);
-  Ref<Program> program = Program::record(context, tensors, returned, captured, "function", obstacle);
+  auto call = recorder.finish(tensors, refs(results), "function", obstacle);
   TracingContext::Dependencies dependencies = context.finish_dependencies(obstacle);
-  if (!program || !obstacle.empty()) return nullptr;
+  if (!call || !obstacle.empty()) return nullptr;
   if (keeps_tensors) {
     // At first, the next call is recorded instead.
     if (!table_.note_keeping(key_)) obstacle = "keeps a tensor that it creates, such as in a captured variable";
     return nullptr;
   }
-  varying.merge(numbers);
-  auto plan = make_ref<CppPlan>(std::move(program), key_, std::vector<uint32_t>(varying.begin(), varying.end()),
-                                std::move(dependencies), std::move(given), has_effects);
-  // A tensor that is an argument may also be captured: the recording cannot tell one use from the other. Another
-  // recording of a call that did the same with other arguments can.
-  std::vector<TensorRef> may_be_captured = tensors;
+  auto plan = make_ref<CppPlan>(make_ref<Program>(std::move(*call)), key_,
+                                std::vector<uint32_t>(varying->positions.begin(), varying->positions.end()),
+                                std::move(dependencies), std::move(varying->numbers), varying->has_effects);
+  guard_arguments(*plan, traced, tensors, ambiguous);
+  for (size_t i = first_number_; i < key_.numbers().size(); ++i)
+    if (plan->pattern.varies(i)) plan->varying.emplace_back(i < first_size_ ? "a Number" : "a Dim");
+  if (!varying->positions.empty() && *varying->positions.begin() < first_number_)
+    plan->varying.emplace_back("shapes of arguments");
+  return plan;
+}
+
+void CppCall::guard_arguments(CppPlan& plan, const Traced& traced, const std::vector<TensorRef>& recorded,
+                              std::span<const Ref<TablePlan>> ambiguous) const {
+  std::vector<TensorRef> may_be_captured = recorded;
   for (size_t i = 0; i < may_be_captured.size(); ++i) {
     // Which arguments are one tensor is part of the key.
     const bool is_repeated = std::find(tensors_.begin(), tensors_.begin() + i, tensors_[i]) != tensors_.begin() + i;
     if (is_repeated || !traced.is_passed_itself(tensors_[i])) may_be_captured[i] = nullptr;
   }
-  plan->guard_arguments(this->tensors(), std::move(may_be_captured));
+  plan.guard_arguments(tensors(), std::move(may_be_captured));
+  const RecordedCall& call = plan.program->recorded();
   for (const Ref<TablePlan>& other : ambiguous) {
-    if (other->program->branch() != plan->program->branch()) continue;
-    as_cpp(*other).rule_out(tensors, captured);
-    plan->rule_out(as_cpp(*other).ambiguous_arguments(), other->program->state());
+    const RecordedCall& other_call = other->program->recorded();
+    if (other_call.branch != call.branch) continue;
+    as_cpp(*other).rule_out(recorded, call.captured);
+    plan.rule_out(as_cpp(*other).ambiguous_arguments(), other_call.captured);
   }
-  for (size_t i = first_number_; i < key_.numbers().size(); ++i)
-    if (plan->pattern.varies(i)) plan->varying.emplace_back(i < first_size_ ? "a Number" : "a Dim");
-  if (!varying.empty() && *varying.begin() < first_number_) plan->varying.emplace_back("shapes of arguments");
-  return plan;
 }
 
 }  // namespace lucid::jit

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "jit/cpp_plan.h"
+#include "jit/recorder.h"
 
 namespace lucid::jit {
 
@@ -28,8 +29,22 @@ class CppCall {
   bool holds_otherwise(const TablePlan& plan, Program::Handles& handles) const;
   /// The plans that only the identity of arguments keeps from serving the call.
   std::vector<Ref<TablePlan>> ambiguous_plans() const;
-  Ref<TablePlan> plan_of(TracingContext& context, Traced& traced, std::span<const Ref<TablePlan>> ambiguous,
-                         const Result& results, std::string& obstacle) const;
+  /// What may differ in calls that a plan serves: positions in the key, and the numbers that its program is given.
+  struct Varying {
+    bool has_effects = false;
+    std::set<uint32_t> positions = {};
+    CppPlan::Numbers numbers = {};
+  };
+  /// Why a recorded call has no plan; empty if none is known.
+  std::string obstacle_of(const Recorder& recorder, const Result& results) const;
+  /// Also tells the table on which positions such calls depend. Nothing if the sizes that were traced may not vary.
+  std::optional<Varying> find_varying(Traced& traced, const Result& results) const;
+  /// A tensor that is an argument may also be captured: the recording cannot tell one use from the other. Another
+  /// recording of a call that did the same with other arguments can.
+  void guard_arguments(CppPlan& plan, const Traced& traced, const std::vector<TensorRef>& recorded,
+                       std::span<const Ref<TablePlan>> ambiguous) const;
+  Ref<TablePlan> plan_of(Traced& traced, std::span<const Ref<TablePlan>> ambiguous, const Result& results,
+                         std::string& obstacle) const;
 
   CppTable& table_;
   const CallArguments& arguments_;

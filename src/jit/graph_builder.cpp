@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/shape.h"
+#include "ir/graph_emitter.h"
 #include "ir/transfer.h"
 #include "ops/region.h"
 #include "tensor/plan_cache.h"
@@ -64,6 +65,31 @@ class Builder {
     return std::move(result_);
   }
 
+  FunctionGraph build_function() {
+    is_function_ = true;
+    FunctionGraph function;
+    if (record_.sizes) result_.graph.sizes = {record_.sizes, &record_.sizes->trace};
+    for (size_t i = 0; i < record_.handles.size(); ++i) function.handles.push_back(add_handle(i));
+    for (const Event& event : *record_.events) add(event);
+    for (const ResultRecord& result : record_.results) {
+      if (result.view.cell < 0 && result.handle >= function.handles.size())
+        throw Obstacle{"returns a view of a tensor that it does not use otherwise"};
+      result_.graph.output_ids.push_back(result.view.cell < 0 ? function.handles[result.handle]
+                                                              : value_at(result.view));
+    }
+    for (size_t i = 0; i < record_.handles.size(); ++i) {
+      const HandleRecord& handle = record_.handles[i];
+      if (!written_.contains(handle.cell) || std::ranges::count(function.handles, function.handles[i]) != 1) continue;
+      const TracedView view{.cell = handle.cell, .dtype = handle.dtype, .geometry = handle.geometry};
+      result_.graph.updates.emplace_back(function.handles[i], value_at(view));
+    }
+    for (GraphInput& input : result_.inputs)
+      if (input.kind == GraphInput::Kind::kConstant)
+        function.constants.emplace_back(input.id, std::move(input.constant));
+    function.graph = std::move(result_.graph);
+    return function;
+  }
+
  private:
   /// A plan for a gpu computes everything there. Floats of the CPU are not: a gpu may treat subnormal numbers as 0.
   void check_devices() const {
@@ -110,6 +136,27 @@ class Builder {
     return result_.inputs.back().id;
   }
 
+  /// Adds the input of a function that a handle is. If it is all of its memory, that has the same value.
+  ValueId add_handle(size_t index) {
+    const HandleRecord& handle = record_.handles[index];
+    const GeometryKey key = key_of(handle.geometry);
+    if (handle.cell >= 0)
+      if (const auto known = value_of(handle.cell).views.find(key); known != value_of(handle.cell).views.end())
+        return known->second;
+    Geometry geometry = handle.geometry;
+    geometry.offset = 0;
+    const ValueId id = add_leaf({.kind = GraphInput::Kind::kHandle, .handle = index, .geometry = geometry},
+                                {handle.dtype, handle.geometry.sizes, handle.device});
+    if (handle.cell < 0) return id;
+    CellValue& value = value_of(handle.cell);
+    value.views[key] = id;
+    if (value.id < 0 && cell(handle.cell).dtype == handle.dtype && is_whole(cell(handle.cell), handle.geometry)) {
+      value.id = id;
+      value.geometry = handle.geometry;
+    }
+    return id;
+  }
+
   /// The geometry of a cell's whole memory as one dimension.
   static Geometry row_of(const CellRecord& cell) { return {{cell.bytes / size_of(cell.dtype)}, {1}, 0}; }
 
@@ -118,6 +165,8 @@ class Builder {
     const CellRecord& cell = this->cell(index);
     CellValue& value = value_of(index);
     if (value.id >= 0) return;
+    if (is_function_ && cell.is_outside)
+      throw Obstacle{"uses other memory of an argument or a captured tensor than the tensor itself"};
     value.geometry = row_of(cell);
     const TensorType type{cell.dtype, value.geometry.sizes, cell.device};
     if (cell.is_outside) {
@@ -182,9 +231,16 @@ class Builder {
     return GraphEmitter::id_of(emit("permute", {emitter_.value(value.id)}, {order}));
   }
 
-  static bool is_whole(const CellRecord& cell, const Geometry& geometry) {
+  bool is_whole(const CellRecord& cell, const Geometry& geometry) const {
     return geometry.offset == 0 && is_dense(geometry.sizes, geometry.strides) &&
-           numel(geometry.sizes) * size_of(cell.dtype) == cell.bytes;
+           has_bytes(cell, numel(geometry.sizes) * size_of(cell.dtype));
+  }
+
+  /// The tensors of a function have memory of their own: its size, which is never traced, says nothing of other calls.
+  bool has_bytes(const CellRecord& cell, Dim bytes) const {
+    std::optional<SizeTrace::Pause> pause;
+    if (is_function_ && cell.is_outside) pause.emplace();
+    return cell.bytes == bytes;
   }
 
   /// Replaces the contents of a view by `id`; the rest of the cell is unchanged.
@@ -212,7 +268,8 @@ class Builder {
 
   /// The cell of `to` is new and gets the contents of `from`.
   void move(const TracedView& from, const TracedView& to) {
-    if (from.geometry == to.geometry && cell(from).bytes == cell(to).bytes) {
+    const bool is_known = !is_function_ || !cell(from).is_outside || value_of(from.cell).id >= 0;
+    if (is_known && from.geometry == to.geometry && has_bytes(cell(from), cell(to).bytes)) {
       // The whole cell was moved, for one view of it or for several.
       define(from.cell);
       if (value_of(to.cell).id < 0) value_of(to.cell) = value_of(from.cell);
@@ -318,6 +375,7 @@ class Builder {
   }
 
   const CallRecord& record_;
+  bool is_function_ = false;
   CallGraph result_;
   GraphEmitter emitter_;
   std::vector<CellValue> cells_;
@@ -333,6 +391,16 @@ CallGraph build_graph(const CallRecord& record) {
     return Builder(record).build();
   } catch (const Obstacle& obstacle) {
     CallGraph result;
+    result.obstacle = obstacle.why;
+    return result;
+  }
+}
+
+FunctionGraph build_function(const CallRecord& record) {
+  try {
+    return Builder(record).build_function();
+  } catch (const Obstacle& obstacle) {
+    FunctionGraph result;
     result.obstacle = obstacle.why;
     return result;
   }

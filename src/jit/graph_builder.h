@@ -44,8 +44,22 @@ struct CallGraph {
   std::string obstacle;
 };
 
+/// A recorded call as a function of tensors: what is exported to other formats, and what transformations take.
+struct FunctionGraph {
+  /// Its inputs are the arguments of the call, its outputs the results, each with its own shape. The updates are the
+  /// new values of captured tensors.
+  IRGraph graph;
+  /// The value of each handle: the arguments, then the captured tensors. Tensors that are one have one value.
+  std::vector<ValueId> handles;
+  std::vector<std::pair<ValueId, Ref<Storage>>> constants;
+  /// Why there is no graph; empty if there is one.
+  std::string obstacle;
+};
+
 /// The properties of a handle of the recorded call that the graph depends on.
 struct HandleRecord {
+  Dtype dtype = Dtype::kF32;
+  Device device;
   /// Index of its cell in the trace; -1 if the call did not use the cell.
   int32_t cell = -1;
   /// Relative to the cell of the trace.
@@ -57,6 +71,12 @@ struct HandleRecord {
   bool is_fresh = false;
   /// It is the state of a generator, which a run advances before the plan runs.
   bool is_advanced = false;
+};
+
+/// A tensor that the call returned: a view of a cell or, if it is on none that the call used, one of the handles.
+struct ResultRecord {
+  TracedView view;
+  size_t handle = 0;
 };
 
 /// A cell that the call used.
@@ -78,6 +98,7 @@ struct CallRecord {
   /// The handles through which a run finds the cells from outside: the call's arguments first, then its state.
   std::vector<HandleRecord> handles;
   size_t arguments = 0;
+  std::vector<ResultRecord> results;
   /// The cells whose memory is needed after the call.
   std::vector<int32_t> wanted;
   /// What the last of these held, if the call read them. A run ends when it finds other contents.
@@ -88,7 +109,9 @@ struct CallRecord {
   bool keeps_graph = false;
 };
 
-/// Builds the graph of a recording: each cell becomes a chain of values, one for each write.
+/// Builds the graph of a recording for a plan: each cell becomes a chain of values, one for each write.
 CallGraph build_graph(const CallRecord& record);
+/// The same as a function of tensors. The call may not write to part of the memory of a tensor from outside.
+FunctionGraph build_function(const CallRecord& record);
 
 }  // namespace lucid::jit

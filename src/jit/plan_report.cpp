@@ -38,7 +38,8 @@ void append_plan(std::string& text, const TablePlan& plan, size_t number) {
   if (const GpuPlan* gpu = program.plan().gpu())
     text += fmt::format("\n    runs on {}: {}", to_string(program.plan().device), gpu->to_text());
   if (program.reads_values())
-    text += fmt::format("\n    serves calls that read the same values of tensors ({} reads)", program.branch().size());
+    text += fmt::format("\n    serves calls that read the same values of tensors ({} reads)",
+                        program.recorded().branch.size());
   for (const std::string& argument : plan.varying) text += fmt::format("\n    {} may vary", argument);
   for (const std::string& place : plan.places) text += "\n    uses " + place;
   if (const PlanFamily* family = program.family()) {
@@ -48,7 +49,7 @@ void append_plan(std::string& text, const TablePlan& plan, size_t number) {
   }
   append_list(text, "runs ", program.plan().kernel_names());
   append_list(text, "then calls ", plan.repeated);
-  for (const BackwardPlanInfo& backward : program.outcome().gradients().backward_plans())
+  for (const BackwardPlanInfo& backward : program.recorded().outcome->gradients().backward_plans())
     text += "\n    " + to_text(backward);
 }
 

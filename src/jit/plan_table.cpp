@@ -55,7 +55,7 @@ PlanCounters& PlanCounters::operator+=(const PlanCounters& other) {
 }
 
 std::string TablePlan::name_of(const Trial::Difference& difference) const {
-  const size_t arguments = program->arguments();
+  const size_t arguments = program->recorded().argument_count();
   std::string name = "a tensor that it captures";
   if (difference.handle < arguments)
     name = fmt::format("argument {}", difference.handle);

@@ -357,7 +357,7 @@ TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates, u
   const TablePlan* tried = nullptr;
   for (TablePlan* plan : candidates.pointers()) {
     Program::Handles handles;
-    if (!plan->program->is_on(branch) || !front.holds(*plan, handles)) continue;
+    if (!plan->program->recorded().is_on(branch) || !front.holds(*plan, handles)) continue;
     // The arguments may have other types than those in the key, if the call has waited since it was made.
     if (rebinds_by_other_threads() != rebinds) {
       must_run = true;

@@ -21,7 +21,7 @@ class Program::Frame {
         call_(handles.sized ? handles.sized->call : program.call_),
         handles_(handles.all.data(), handles.all.size()) {
     for (TensorImpl* handle : handles_) cells_.push_back(handle->cell());
-    for (const GeneratorUse& use : program.generators_)
+    for (const RecordedCall::GeneratorUse& use : program.recorded_.generators)
       numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[use.handle]), use.count);
     const bool packs = !call_.plan->packed_bytes.empty();
     if (program.numbers_ > 0) scalars_.reserve(call_.inputs.size());
@@ -76,7 +76,7 @@ class Program::Frame {
     for (size_t i = 0; i < call_.written.size(); ++i) {
       const size_t handle = call_.written[i];
       const size_t output = own() + i;
-      if (const GeneratorUse* use = program.generator_use_of(handle)) {
+      if (const RecordedCall::GeneratorUse* use = program.recorded_.generator_use_of(handle)) {
         // Its offset has been advanced already.
         if (use->sets_state) set_state(use->handle, outputs_[output]);
       } else if (!storages_[output]) {
@@ -115,9 +115,10 @@ class Program::Frame {
   size_t own() const { return call_.outputs.size() - call_.written.size(); }
 
   const Storage& hold_storage(const Program& program, const GraphInput& input) {
-    const GeneratorUse* use = program.generator_use_of(input.handle);
-    const Cell* const cell = use ? numbers_[static_cast<size_t>(use - program.generators_.data())].state()->cell().get()
-                                 : cells()[input.handle];
+    const RecordedCall::GeneratorUse* use = program.recorded_.generator_use_of(input.handle);
+    const Cell* const cell =
+        use ? numbers_[static_cast<size_t>(use - program.recorded_.generators.data())].state()->cell().get()
+            : cells()[input.handle];
     held_.push_back(is_trial_ && is_written(*cell) ? cell->storage()->copy() : cell->storage());
     return *held_.pointers().back();
   }

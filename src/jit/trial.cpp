@@ -6,14 +6,14 @@
 #include "jit/program_frame.h"
 #include "jit/wrong_node.h"
 #include "tensor/autograd_meta.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 #include "tensor/grad_mode.h"
 
 namespace lucid::jit {
 
 bool Trial::is_possible(const Program& program, const Program::Handles& handles) {
   // The overlaps follow an entry for each handle.
-  return program.sharing_.size() <= handles.all.size();
+  return program.recorded_.sharing.size() <= handles.all.size();
 }
 
 Trial::Trial(const Program& program, const Program::Handles& handles)
@@ -25,7 +25,8 @@ Trial::~Trial() = default;
 
 bool Trial::run(Program::Branch& branch) {
   const int64_t error = frame_->run();
-  if (error == Plan::kOtherOutput) branch = frame_->branch(program_.outcome_->cells().size(), program_.branch_);
+  if (error == Plan::kOtherOutput)
+    branch = frame_->branch(program_.recorded_.outcome->cells().size(), program_.recorded_.branch);
   frame_->give_back_numbers(generators_);
   return error == 0;
 }
@@ -53,7 +54,7 @@ std::string Trial::text_with_times(const Program& program, const Program::Handle
 
 bool Trial::is_disturbed() const {
   for (size_t i = 0; i < generators_.size(); ++i) {
-    const Program::GeneratorUse& use = program_.generators_[i];
+    const RecordedCall::GeneratorUse& use = program_.recorded_.generators[i];
     GeneratorState::Words expected = generators_[i];
     expected[1] += use.count;
     const auto& state = static_cast<const GeneratorState&>(*handles_.all[use.handle]);
@@ -65,16 +66,16 @@ bool Trial::is_disturbed() const {
 Outcome::Contents& Trial::contents() {
   if (contents_) return *contents_;
   contents_.emplace();
-  program_.outcome_->find_contents({handles_.all.data(), handles_.all.size()}, frame_->cells(),
-                                   frame_->make_own_cells(), handles_.sized ? &handles_.sized->sizes : nullptr,
-                                   *contents_);
+  program_.recorded_.outcome->find_contents({handles_.all.data(), handles_.all.size()}, frame_->cells(),
+                                            frame_->make_own_cells(), handles_.sized ? &handles_.sized->sizes : nullptr,
+                                            *contents_);
   return *contents_;
 }
 
 std::optional<Trial::Difference> Trial::difference() {
   const std::vector<size_t>& written = frame_->call().written;
   for (size_t i = 0; i < written.size(); ++i) {
-    if (program_.generator_use_of(written[i])) continue;
+    if (program_.recorded_.generator_use_of(written[i])) continue;
     const Storage& expected = frame_->written(i);
     const TensorImpl& handle = *handles_.all[written[i]];
     const Ref<Storage> now = handle.cell()->storage();

@@ -10,7 +10,7 @@
 #include "optim/rule.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 
 namespace lucid::optim {
 namespace {

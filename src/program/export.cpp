@@ -125,7 +125,7 @@ class Exporter {
     for (const ExpectedOutput& expected : plan.expected) {
       const size_t index = call.reads.size();
       call.reads.push_back(
-          {static_cast<uint32_t>(expected.output), expected.expected, program.branch_sources()[index]});
+          {static_cast<uint32_t>(expected.output), expected.expected, program.recorded().branch_sources[index]});
     }
     add_results(exported, call, formulas);
     add_writes(exported, call);
@@ -141,13 +141,13 @@ class Exporter {
   }
 
   void check(const jit::Program& program) const {
-    if (program.arguments() != request_.inputs.size())
+    if (program.recorded().argument_count() != request_.inputs.size())
       throw ValueError(
           "export: the call uses {} tensors, but has {} arguments that are tensors: it finds further tensors in places "
           "that may change; pass them as arguments",
-          program.arguments(), request_.inputs.size());
+          program.recorded().argument_count(), request_.inputs.size());
     if (program.numbers() > 0) throw ValueError("export: a number of the call varies; pass a tensor instead");
-    if (program.reads_gradients())
+    if (!program.recorded().gradient_handles.empty())
       throw ValueError(
           "export: the call reads gradients from before it; call zero_grad(), which sets them to None, in it before "
           "backward()");
@@ -223,14 +223,14 @@ class Exporter {
 
   /// The captured tensor with this handle.
   static const TensorImpl& captured(const ExportedCall& exported, size_t handle) {
-    return *exported.program->state()[handle - exported.program->arguments()];
+    return *exported.program->recorded().captured[handle - exported.program->recorded().argument_count()];
   }
   uint32_t state_of(const ExportedCall& exported, size_t handle) {
-    const auto is_same = [&](const jit::Program::GeneratorUse& use) {
+    const auto is_same = [&](const jit::RecordedCall::GeneratorUse& use) {
       return captured(exported, use.handle).cell() == captured(exported, handle).cell();
     };
-    const bool is_generator = std::ranges::any_of(exported.program->generators(), is_same);
-    const std::string& name = exported.state_names[handle - exported.program->arguments()];
+    const bool is_generator = std::ranges::any_of(exported.program->recorded().generators, is_same);
+    const std::string& name = exported.state_names[handle - exported.program->recorded().argument_count()];
     return state_of(captured(exported, handle), is_generator ? "generator" : name);
   }
 
@@ -241,7 +241,7 @@ class Exporter {
     if (input.kind == jit::GraphInput::Kind::kConstant) {
       operand.is_state = true;
       operand.index = constant_of(input.constant);
-    } else if (input.handle < exported.program->arguments()) {
+    } else if (input.handle < exported.program->recorded().argument_count()) {
       operand.index = static_cast<uint32_t>(input.handle);
     } else {
       operand.is_state = true;
@@ -254,7 +254,7 @@ class Exporter {
   }
 
   void add_results(const ExportedCall& exported, Call& call, const Formulas& formulas) {
-    const std::vector<jit::Outcome::Source> sources = exported.program->outcome().sources();
+    const std::vector<jit::Outcome::Source> sources = exported.program->recorded().outcome->sources();
     for (size_t i = 0; i < sources.size(); ++i) {
       const jit::Outcome::Source& source = sources[i];
       if (source.handle >= 0)
@@ -317,14 +317,14 @@ class Exporter {
   void add_writes(const ExportedCall& exported, Call& call) {
     const jit::CallPlan& plan = exported.program->call();
     const size_t own = plan.outputs.size() - plan.written.size();
-    const auto generators = exported.program->generators();
+    const auto generators = exported.program->recorded().generators;
     for (size_t i = 0; i < plan.written.size(); ++i) {
       const size_t handle = plan.written[i];
-      if (handle < exported.program->arguments())
+      if (handle < exported.program->recorded().argument_count())
         throw ValueError("export: the call writes to its input {}; return the new value instead",
                          request_.inputs[handle].name);
       // The sampled numbers are counted below.
-      const auto only_counts = [&](const jit::Program::GeneratorUse& use) {
+      const auto only_counts = [&](const jit::RecordedCall::GeneratorUse& use) {
         return !use.sets_state && captured(exported, use.handle).cell() == captured(exported, handle).cell();
       };
       if (std::ranges::any_of(generators, only_counts)) continue;
@@ -332,7 +332,7 @@ class Exporter {
       file_.state[state].is_written = true;
       call.writes.push_back({static_cast<uint32_t>(own + i), state});
     }
-    for (const jit::Program::GeneratorUse& use : generators) {
+    for (const jit::RecordedCall::GeneratorUse& use : generators) {
       if (use.sets_state || use.count == 0) continue;
       const uint32_t state = state_of(exported, use.handle);
       file_.state[state].is_written = true;

@@ -7,7 +7,7 @@
 #include "program/graph_plans.h"
 #include "program/open_program.h"
 #include "tensor/api.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 #include "tensor/grad_mode.h"
 #include "tensor/observer.h"
 

@@ -1,6 +1,7 @@
 #include "tensor/accumulate.h"
 
 #include "tensor/autograd_meta.h"
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/observer.h"

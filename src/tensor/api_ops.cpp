@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/shape.h"
 #include "tensor/api.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 #include "tensor/inplace.h"
 #include "tensor/observer.h"
 

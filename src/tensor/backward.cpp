@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "tensor/accumulate.h"
 #include "tensor/autograd_meta.h"
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/engine.h"
 #include "tensor/grad_mode.h"

@@ -7,8 +7,10 @@
 #include "base/throw_error.h"
 #include "ir/decompose.h"
 #include "ir/graph.h"
+#include "ir/graph_emitter.h"
 #include "tensor/eager.h"
 #include "tensor/refused_values.h"
+#include "tensor/tensor_impl.h"
 
 namespace lucid {
 namespace {

@@ -10,6 +10,7 @@
 #include "ir/decompose.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/composite.h"
+#include "tensor/compute.h"
 #include "tensor/execute.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host.h"

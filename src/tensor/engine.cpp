@@ -7,6 +7,7 @@
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/observer.h"
 #include "tensor/region.h"
 
 namespace lucid {

@@ -5,11 +5,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ir/emitter.h"
 #include "tensor/node.h"
 
 namespace lucid {
 
+class Emitter;
 struct Region;
 
 /// One backward pass through the graph. Nodes run from the last recorded to the first, so gradients are summed in a

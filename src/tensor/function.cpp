@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "ir/emitter.h"
 #include "tensor/autograd_meta.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 #include "tensor/engine.h"
 #include "tensor/grad_mode.h"
 

@@ -6,6 +6,7 @@
 #include "base/blocking.h"
 #include "ir/host_call.h"
 #include "ir/transfer.h"
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"

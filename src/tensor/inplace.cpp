@@ -4,6 +4,7 @@
 #include "base/memory_reserve.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/composite.h"
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/engine.h"
 #include "tensor/grad_mode.h"

@@ -15,6 +15,7 @@
 #include "base/thread_object.h"
 #include "compiler/compile_plan.h"
 #include "ir/evaluate.h"
+#include "ir/graph_emitter.h"
 
 namespace lucid {
 namespace {

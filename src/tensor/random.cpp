@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"

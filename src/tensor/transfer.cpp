@@ -1,5 +1,6 @@
 #include "tensor/transfer.h"
 
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "ir/graph_emitter.h"
 #include "runtime/allocator.h"
 
 namespace lucid {

@@ -8,6 +8,7 @@
 
 #include "compiler/compile_plan.h"
 #include "ir/graph.h"
+#include "ir/graph_emitter.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/storage.h"
 #include "schedule/contraction.h"

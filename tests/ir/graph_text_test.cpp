@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ir/graph.h"
+#include "ir/graph_emitter.h"
 
 namespace lucid {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "ir/graph.h"
+#include "ir/graph_emitter.h"
 #include "message_of.h"
 
 namespace lucid {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "../tensor/support.h"
+#include "jit/compiled.h"
 #include "jit/program.h"
 #include "tensor/borrowed.h"
 
@@ -46,9 +47,8 @@ Recorded record(const Function& f, const Tensors& arguments) {
   TracingContext context;
   const Tensors results = f(arguments);
   context.stop();
-  recorded.program = Program::record(context, refs(arguments), refs(results), {}, "f", recorded.obstacle);
-  if (recorded.program) recorded.obstacle = recorded.program->compile_now();
-  if (!recorded.obstacle.empty()) recorded.program.reset();
+  recorded.program = compiled(RecordedCall::finish(context, refs(arguments), refs(results), {}, "f", recorded.obstacle),
+                              recorded.obstacle);
   return recorded;
 }
 

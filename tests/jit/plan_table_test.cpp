@@ -67,8 +67,8 @@ class FakeCall {
       if (!obstacle.empty()) return nullptr;
       const TensorRef given[] = {TensorRef(&unwrap(x_))};
       const TensorRef got[] = {TensorRef(&unwrap(result))};
-      Ref<Program> program = Program::record(context, given, got, {}, "fake", obstacle);
-      return program ? make_ref<FakePlan>(std::move(program), key_, world_.added) : nullptr;
+      auto call = RecordedCall::finish(context, given, got, {}, "fake", obstacle);
+      return call ? make_ref<FakePlan>(make_ref<Program>(std::move(*call)), key_, world_.added) : nullptr;
     });
     return result.item<double>();
   }

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "../tensor/support.h"
+#include "jit/compiled.h"
 #include "tensor/random.h"
 
 namespace lucid::jit {
@@ -35,9 +36,8 @@ Recorded record(const Function& f, const Tensors& arguments, const Tensors& more
   std::vector<TensorRef> state = refs(more_state);
   for (const TracedCell& cell : context.trace().cells)
     if (cell.handle && std::find(given.begin(), given.end(), cell.handle) == given.end()) state.push_back(cell.handle);
-  recorded.program = Program::record(context, given, refs(recorded.results), state, "f", recorded.obstacle);
-  if (recorded.program) recorded.obstacle = recorded.program->compile_now();
-  if (!recorded.obstacle.empty()) recorded.program.reset();
+  recorded.program = compiled(
+      RecordedCall::finish(context, given, refs(recorded.results), state, "f", recorded.obstacle), recorded.obstacle);
   return recorded;
 }
 

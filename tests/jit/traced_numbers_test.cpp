@@ -6,6 +6,7 @@
 
 #include "../tensor/support.h"
 #include "jit/call_key.h"
+#include "jit/compiled.h"
 #include "jit/program.h"
 #include "tensor/eager.h"
 
@@ -45,9 +46,7 @@ Ref<Program> record(const Function& f, const Tensor& x, const Scalar& number, st
     why = "the number is not traced";
     return nullptr;
   }
-  Ref<Program> program = Program::record(second, given, others, {}, "f", why);
-  if (program) why = program->compile_now();
-  return program;
+  return compiled(RecordedCall::finish(second, given, others, {}, "f", why), why);
 }
 
 Tensor run(const Program& program, const Tensor& x, const Scalar& number) {

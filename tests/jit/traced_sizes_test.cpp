@@ -10,7 +10,8 @@
 
 #include "../support/tensor_samples.h"
 #include "../tensor/support.h"
-#include "jit/program.h"
+#include "jit/compiled.h"
+#include "jit/recorder.h"
 #include "jit/traced_numbers.h"
 #include "tensor/eager.h"
 
@@ -22,28 +23,21 @@ using Function = std::function<Tensors(const Tensors&)>;
 
 /// The program of f(arguments) with all sizes traced; null, with a reason, if there is none.
 Ref<Program> record(const Function& f, const Tensors& arguments, std::string& why) {
-  const auto sizes = std::make_shared<TracedSizes>();
+  Recorder recorder;
   Tensors traced;
   for (size_t i = 0; i < arguments.size(); ++i) {
     std::vector<TracedSizes::Dimension> dims;
     for (size_t d = 0; d < arguments[i]->sizes().size(); ++d) dims.push_back({d});
-    traced.push_back(sizes->add(*arguments[i], i, dims));
+    traced.push_back(recorder.trace_sizes(*arguments[i], i, dims));
   }
-  if (sizes->symbols.empty()) {
+  if (!recorder.traces_sizes()) {
     why = "no size can be traced";
     return nullptr;
   }
-  TracingContext context;
-  context.set_sizes(sizes);
-  Ref<Program> program;
-  {
-    const SizeTrace::Scope scope(&sizes->trace);
-    const Tensors results = f(traced);
-    context.stop();
-    program = Program::record(context, traced, results, {}, "f", why);
-  }
-  if (program) why = program->compile_now();
-  return why.empty() ? program : nullptr;
+  recorder.start();
+  const Tensors results = f(traced);
+  recorder.stop();
+  return compiled(recorder.finish(traced, results, {}, "f", why), why);
 }
 
 /// What a program depends on.

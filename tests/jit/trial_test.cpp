@@ -89,7 +89,7 @@ std::string found_by_trial(const std::function<Tensor(const Tensor&)>& f, const 
   context.stop();
   std::string obstacle;
   const TensorRef given[] = {TensorRef(&unwrap(x))}, results[] = {TensorRef(&unwrap(result))};
-  const Ref<Program> program = Program::record(context, given, results, {}, "f", obstacle);
+  const auto program = make_ref<Program>(*RecordedCall::finish(context, given, results, {}, "f", obstacle));
   program->keep_graph();
   const PassList passes = {std::make_shared<Drops>(dropped)};
   EXPECT_EQ(program->compile_now(&passes), "");

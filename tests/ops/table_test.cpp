@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/graph.h"
+#include "ir/graph_emitter.h"
 #include "samples.h"
 
 // Properties of every entry of the op table.

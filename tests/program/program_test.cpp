@@ -52,9 +52,20 @@ TEST_F(Programs, ExamplesThatDoNotFit) {
     EXPECT_THROW(export_program(f, {x}, path(), {.examples = {{other}}}), ValueError);
   EXPECT_THROW(export_program(f, {x}, path(), {.dynamic = {{{1, {"n", 1, 9}}}}, .examples = {{randn({5})}}}),
                ValueError);
-  EXPECT_THROW(export_program(f, {x}, path(), {.dynamic = {{{1, {"n", 1, 3}}}}}), ValueError);
+  EXPECT_THROW(export_program(f, {x}, path(), {.dynamic = {{{1, {"n", 3, 1}}}}}), ValueError);
   EXPECT_THROW(export_program(f, {x}, path(), {.dynamic = {{{0, {"n", 1, 9}}, {1, {"n", 1, 9}}}}}), ValueError);
   EXPECT_THROW(export_program(f, {x, x}, path(), {.input_names = {"x", "x"}}), ValueError);
+}
+
+TEST_F(Programs, BoundsNeedNotIncludeTheExample) {
+  const ExportedFunction f = [](const std::vector<Tensor>& in) -> std::vector<Tensor> { return {in[0] * 2}; };
+  export_program(f, {randn({5, 4})}, path(), {.dynamic = {{{1, {"n", 1, 3}}}}});
+  const Program program = Program::load(path());
+  for (const int64_t size : {1, 2, 3}) {
+    const Tensor x = randn({5, size});
+    EXPECT_TRUE(is_equal(program.run({x}).front(), x * 2));
+  }
+  EXPECT_THROW(program.run({randn({5, 4})}), ValueError);
 }
 
 TEST_F(Programs, ATargetThatIsNamedTwice) {

@@ -155,6 +155,11 @@ def test_wrong_examples(path):
         lucid.export(lambda x: x + 1, lucid.ones(3), path, examples=[lucid.ones(3).double()])
 
 
+def test_example_in_which_a_size_has_two_values(path):
+    with pytest.raises(ValueError, match="the size 'n' is 4 and 3 in one example; give sizes that differ two names"):
+        lucid.export(lambda x: x + 1, lucid.ones(4, 3), path, dynamic={"x": {0: "n", 1: "n"}})
+
+
 def test_example_of_a_size_that_does_not_vary(path):
     with pytest.raises(ValueError, match=r"examples of x have the shapes \[3\] and \[5\]; name the dimensions"):
         lucid.export(lambda x: x + 1, lucid.ones(3), path, examples=[lucid.ones(5)])

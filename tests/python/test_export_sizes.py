@@ -142,8 +142,6 @@ def test_types_that_do_not_vary(path):
 
 
 def test_empty_examples(path):
-    with pytest.raises(
-        ValueError, match=r"sizes of x in `dynamic` must be at least 1 in the examples, got .* \[0, 3\]"
-    ):
+    with pytest.raises(ValueError, match="'n' is 0 in an example of x, but sizes that vary must be at least 1 there"):
         lucid.export(lambda x: x + 1, lucid.ones(0, 3), path, dynamic={"x": {0: "n"}})
     check(lambda: lambda x: x.sum(1), lucid.ones(4, 0), path, dynamic={"x": {0: "n"}})

@@ -2,6 +2,7 @@
 
 #include "base/dim_math.h"
 #include "interpret_schedule.h"
+#include "ir/graph_emitter.h"
 #include "schedule/convolution.h"
 
 // Convolutions by tiles in shared memory have the bits of the CPU's kernels.

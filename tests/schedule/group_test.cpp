@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/graph_emitter.h"
+
 namespace lucid {
 namespace {
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "ir/graph_emitter.h"
 #include "schedule/schedule.h"
 
 namespace lucid {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "ir/graph_emitter.h"
 #include "schedule/schedule.h"
 
 // Kernels for gpus compute indices in 32 bits only if all numbers are small.

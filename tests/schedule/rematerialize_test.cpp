@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "ir/graph_emitter.h"
 #include "run_graph.h"
 #include "schedule/schedule.h"
 

@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "ir/graph_emitter.h"
 #include "loop/kernel.h"
 
 namespace lucid {

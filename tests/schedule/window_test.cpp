@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "ir/graph_emitter.h"
 #include "schedule/schedule.h"
 
 // Windows with stride 2 are read with special instructions, and rows are found without divisions.

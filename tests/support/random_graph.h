@@ -3,6 +3,7 @@
 #include <numeric>
 #include <random>
 
+#include "ir/graph_emitter.h"
 #include "run_graph.h"
 #include "samples.h"
 #include "special_values.h"

@@ -8,6 +8,7 @@
 
 #include "lucid/ops.h"
 #include "tensor/api.h"
+#include "tensor/compute.h"
 #include "tensor/eager.h"
 #include "tensor/inplace.h"
 #include "tensor_samples.h"

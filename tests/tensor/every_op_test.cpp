@@ -7,6 +7,7 @@
 #include "codegen/code_generator.h"
 #include "compiler/compile_plan.h"
 #include "cpu_levels.h"
+#include "ir/graph_emitter.h"
 #include "runtime/allocator.h"
 #include "runtime/float_mode.h"
 #include "runtime/thread_pool.h"

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "identity_cases.h"
+#include "ir/graph_emitter.h"
 #include "passes/constant_fold.h"
 #include "passes/exact_identity.h"
 #include "passes/runner.h"

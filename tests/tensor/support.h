@@ -9,7 +9,7 @@
 #include "base/throw_error.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
-#include "tensor/eager.h"
+#include "tensor/compute.h"
 #include "tensor/inplace.h"
 
 namespace lucid::testing {

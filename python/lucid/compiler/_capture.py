@@ -234,9 +234,9 @@ class Recording:
             state.objects - found.arguments.keys() - found.containers,
         )
 
-    def sharing_obstacle(self, program: _core.Program) -> str | None:
+    def sharing_obstacle(self, call: _core.RecordedCall) -> str | None:
         """Why the gradient graphs of later calls cannot share the Python objects that this call's graph holds."""
-        why = SharedObjects(self._found.state).reason(program.kept)
+        why = SharedObjects(self._found.state).reason(call.kept)
         return self._message("", why, {}) if why is not None else None
 
     def __enter__(self) -> Self:

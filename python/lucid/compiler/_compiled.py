@@ -18,6 +18,7 @@ from ._leaving import LeavingFloats
 from ._marks import marked_dims
 from ._numbers import Numbers, Varying, VaryingPlace, VaryingTensor
 from ._passes import Pass, to_core
+from ._repeated import CallLog
 from ._results import CannotPass, CannotRebuild, Known, UnknownClass, flatten_result
 from ._second_run import is_watched, run_again
 from ._verify import difference
@@ -89,9 +90,33 @@ class _Traced(NamedTuple):
 
     def record(
         self, given: list[_core.Tensor], state: list[_core.Tensor], name: str
-    ) -> tuple[_core.Program | None, str | None]:
+    ) -> tuple[_core.RecordedCall | None, str | None]:
         arguments = [self.tensors.get(index, tensor) for index, tensor in enumerate(given)]
         return self.tracing.record(arguments, self.results, state, name)
+
+
+class _Plan(NamedTuple):
+    """What a plan is made of. The table reads the fields by name."""
+
+    key: CacheKey
+    call: _core.RecordedCall
+    guards: _core.GuardSet
+    # Makes the result of a call from tensors; None if the result is the tensor.
+    make_result: Any
+    # The names of captured tensors.
+    places: list[str]
+    # What may vary: how the numbers that the program is given are computed, positions in the key, and names.
+    varying: tuple[_core.NumberProgram | None, list[int], list[str]] | None
+    # Repeats calls such as print(), with their names.
+    repeat: tuple[Any, list[str]] | None
+
+
+class _NoPlan(Exception):
+    """A recorded call has no plan, for this reason. None: the next call is to be recorded."""
+
+    def __init__(self, reason: str | None) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 def _stride_positions(varying: Varying, tensors: dict[int, _core.Tensor]) -> list[int]:
@@ -174,74 +199,109 @@ class Compiled:
         tensors: list[_core.Tensor],
         result: Any,
         varying: tuple[list[Any], list[Any]],
-    ) -> tuple[Any, ...] | str | None:
-        """Returns the parts of a plan: key, program, guards, a function that rebuilds results, places of captured
-        tensors, what may vary, calls to repeat. Returns a string with the reason if there is no plan, or None if the
-        next call is to be recorded. `varying` are the fields of a Varying."""
+    ) -> _Plan | str | None:
+        """What a plan is made of. A string is the reason why there is no plan; None means that the next call is to be
+        recorded. `varying` are the fields of a Varying."""
+        try:
+            return self._plan(recording, key, tracing, tensors, result, varying)
+        except _NoPlan as no_plan:
+            return no_plan.reason
+
+    def _plan(
+        self,
+        recording: Recording,
+        key: CacheKey,
+        tracing: _core.Tracing,
+        tensors: list[_core.Tensor],
+        result: Any,
+        varying: tuple[list[Any], list[Any]],
+    ) -> _Plan:
         known = recording.known(tensors)
         read = LeavingFloats(tracing.floats)
         floats = read if read.copies and recording.hands_on(read) else None
         tracing.hands_on_floats = floats is not None
-        wanted = Varying([], [], [])
-        if not recording.inspects_numbers:
-            # While the call runs again, traced numbers are where other code might find them.
-            others = recording.varying if recording.varying and not is_watched() else []
-            # The second run would find plain sizes where it cannot replace the tensor.
-            sizes = [VaryingTensor(*tensor) for tensor in varying[1] if not recording.is_held(tensors[tensor[1]])]
-            wanted = Varying(varying[0], sizes, others)
-            wanted = self.numbers.wanted(recording.structure, wanted)
+        wanted = self._wanted(recording, tensors, varying)
         arguments = recording.arguments if any(wanted) else ((), {})
-        try:
-            results, make_result = flatten_result(result, known)
-        except CannotRebuild as error:
-            learned = isinstance(error, UnknownClass) and recording.finish(result).learned
-            return None if learned else printable(str(error))
+        results, make_result = self._flattened(recording, result, known)
         outcome = recording.finish(result, floats, tracing.effects)
         if outcome.learned:
-            return None
+            raise _NoPlan(None)
         if outcome.guards is None:
             # An obstacle in the use of tensors is more specific than state that the call might have read.
-            return recording.obstacle or tracing.obstacle or str(outcome.reason)
+            raise _NoPlan(recording.obstacle or tracing.obstacle or str(outcome.reason))
         found = list(outcome.tensors.values())
         given = [*tensors, *outcome.inputs]
         leaves = [*given, *(tensor for tensor, _ in found)]
         if any(gradient_of(leaf) is result for result in results for leaf in leaves):
-            return "returns the gradient of a tensor"
+            raise _NoPlan("returns the gradient of a tensor")
         repeat = recording.log.repeat()
         is_whole = bool(outcome.stored) or repeat is not None
         if is_whole or floats is not None:
-            try:
-                passed = [] if repeat is None else [recording.log.arguments(floats)]
-                whole = (result, *outcome.stored, *passed) if is_whole else result
-                results, make_result = flatten_result(whole, known, floats)
-            except CannotPass as error:
-                return printable(str(error))
-            except CannotRebuild as error:
-                tracing.hands_on_floats = False
-                return tracing.obstacle or printable(str(error))
+            log = None if repeat is None else recording.log
+            whole = (result, *outcome.stored) if is_whole else result
+            results, make_result = self._flattened_with(whole, log, known, floats, tracing)
         outcome.guards.set_inputs(tensors, outcome.inputs)
         traced = None
         state = [tensor for tensor, _ in found]
         has_effects = is_whole or floats is not None or not tracing.may_run_twice
         if any(wanted) and not has_effects and not any(map(requires_grad, [*results, *tensors])):
             traced = self._trace(recording.structure, tracing, results, known, arguments, tensors, wanted)
-        program, obstacle = (None, None) if traced is None else traced.record(given, state, self.name)
-        if traced is not None and program is not None:
+        call, obstacle = (None, None) if traced is None else traced.record(given, state, self.name)
+        if traced is not None and call is not None:
             names = [*range(len(arguments[0])), *arguments[1]]
             key = key.without({names[index] for index in traced.numbers})
             recording.vary(traced.places)
         else:
             traced = None
-            program, obstacle = _core.record_trace(tracing, given, results, state, self.name)
-        if program is None:
-            return str(obstacle)
-        if (why := recording.sharing_obstacle(program)) is not None:
-            return str(why)
+            call, obstacle = _core.record_trace(tracing, given, results, state, self.name)
+        if call is None:
+            raise _NoPlan(str(obstacle))
+        if (why := recording.sharing_obstacle(call)) is not None:
+            raise _NoPlan(str(why))
         places = {id(tensor): place for tensor, place in found}
-        used = [places.get(id(tensor), "the random generator") for tensor in program.state]
-        rebuild = None if derives(type(result), _core.Tensor) and not is_whole else make_result
-        varies = None if traced is None else (traced.program, traced.positions, traced.names)
-        return key, program, outcome.guards, rebuild, used, varies, repeat
+        return _Plan(
+            key,
+            call,
+            outcome.guards,
+            None if derives(type(result), _core.Tensor) and not is_whole else make_result,
+            [places.get(id(tensor), "the random generator") for tensor in call.captured],
+            None if traced is None else (traced.program, traced.positions, traced.names),
+            repeat,
+        )
+
+    def _wanted(
+        self, recording: Recording, tensors: list[_core.Tensor], varying: tuple[list[Any], list[Any]]
+    ) -> Varying:
+        """The numbers and sizes that a plan should be given, if the call does not depend on them."""
+        if recording.inspects_numbers:
+            return Varying([], [], [])
+        # While the call runs again, traced numbers are where other code might find them.
+        others = recording.varying if recording.varying and not is_watched() else []
+        # The second run would find plain sizes where it cannot replace the tensor.
+        sizes = [VaryingTensor(*tensor) for tensor in varying[1] if not recording.is_held(tensors[tensor[1]])]
+        return self.numbers.wanted(recording.structure, Varying(varying[0], sizes, others))
+
+    @staticmethod
+    def _flattened(recording: Recording, result: Any, known: Known) -> tuple[list[_core.Tensor], Any]:
+        try:
+            return flatten_result(result, known)
+        except CannotRebuild as error:
+            learned = isinstance(error, UnknownClass) and recording.finish(result).learned
+            raise _NoPlan(None if learned else printable(str(error))) from None
+
+    @staticmethod
+    def _flattened_with(
+        result: Any, log: CallLog | None, known: Known, floats: LeavingFloats | None, tracing: _core.Tracing
+    ) -> tuple[list[_core.Tensor], Any]:
+        """The same with what the call stores, with the arguments of calls that are repeated, and with floats."""
+        try:
+            whole = result if log is None else (*result, log.arguments(floats))
+            return flatten_result(whole, known, floats)
+        except CannotPass as error:
+            raise _NoPlan(printable(str(error))) from None
+        except CannotRebuild as error:
+            tracing.hands_on_floats = False
+            raise _NoPlan(tracing.obstacle or printable(str(error))) from None
 
     def _trace(
         self,

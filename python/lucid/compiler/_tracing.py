@@ -68,8 +68,10 @@ class TracingContext:
     def graph(
         self, inputs: Sequence[_core.Tensor], outputs: Sequence[_core.Tensor], passes: Sequence[Any] | None = None
     ) -> _core.IRGraph:
-        """The recording as a graph from the inputs to the outputs."""
-        return self.program(inputs, outputs, passes=passes).graph
+        """The recording as a graph from the inputs to the outputs, after the passes. Nothing is compiled."""
+        function = self._call(inputs, outputs, "graph").function()
+        function.run_passes(to_core(passes))
+        return function.graph
 
     def program(
         self,
@@ -79,11 +81,15 @@ class TracingContext:
         passes: Sequence[Pass | type[Pass]] | None = None,
     ) -> _core.Program:
         """The compiled recording. Every other tensor from outside that the recording used is captured as state."""
-        tracing = self._recorded()
-        state = [tensor for tensor in tracing.met if all(tensor is not given for given in inputs)]
-        program, obstacle = _core.record_trace(tracing, list(inputs), list(outputs), state, name)
-        if program is not None:
-            obstacle = program.compile_now(to_core(passes))
-        if program is None or obstacle is not None:
+        program = self._call(inputs, outputs, name).program()
+        if (obstacle := program.compile_now(to_core(passes))) is not None:
             raise RuntimeError(f"the recording cannot become a graph: it {obstacle}")
         return program
+
+    def _call(self, inputs: Sequence[_core.Tensor], outputs: Sequence[_core.Tensor], name: str) -> _core.RecordedCall:
+        tracing = self._recorded()
+        state = [tensor for tensor in tracing.met if all(tensor is not given for given in inputs)]
+        call, obstacle = _core.record_trace(tracing, list(inputs), list(outputs), state, name)
+        if call is None:
+            raise RuntimeError(f"the recording cannot become a graph: it {obstacle}")
+        return call

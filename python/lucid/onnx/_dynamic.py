@@ -7,11 +7,8 @@ one: the call fails for them, or the file gives the same results.
 from __future__ import annotations
 
 import itertools
-import json
 import math
-import pathlib
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,8 +22,6 @@ from ..compiler._results import CannotRebuild, flatten_result
 from ..compiler._second_run import run_again
 from ._conditions import SMALLEST, Condition
 from ._dtypes import FLOATS
-
-_stack, _arange, _index_select = _core.ops["stack"], _core.ops["arange"], _core.ops["index_select"]
 
 # How many combinations of sizes are tried at most, unless there are more sizes that must be.
 _MAX_POINTS = 64
@@ -55,11 +50,6 @@ def tensors_of(result: Any) -> list[_core.Tensor]:
     return tensors
 
 
-def probed(tensors: Sequence[_core.Tensor]) -> list[_core.Tensor]:
-    """New tensors whose nodes in a graph have the values of these tensors as operands."""
-    return [_stack([tensor]) for tensor in tensors]
-
-
 class Plain(NamedTuple):
     """What a call with plain sizes did."""
 
@@ -73,9 +63,8 @@ class Traced(NamedTuple):
     """What a call with traced sizes did."""
 
     tracing: _core.SecondTracing
-    # The arguments, then captured tensors.
     arguments: list[_core.Tensor]
-    outputs: list[_core.Tensor]
+    results: list[_core.Tensor]
 
 
 def _only_tensors(args: Sequence[Any]) -> list[_core.Tensor]:
@@ -121,9 +110,9 @@ class SizeCheck:
         """The arguments of the example, made larger where a size is 1."""
         return self._args
 
-    def recorded(self, captured: list[_core.Tensor]) -> Traced:
+    def recorded(self) -> Traced:
         """The call of the example, with traced sizes."""
-        return self._traced(self._args, captured, {})
+        return self._traced(self._args, {})
 
     # ---- Recordings.
 
@@ -153,22 +142,21 @@ class SizeCheck:
         ]
         return [each for each in varying if each.dims]
 
-    def _traced(self, args: Sequence[Any], captured: list[_core.Tensor], fixed: Sizes) -> Traced:
+    def _traced(self, args: Sequence[Any], fixed: Sizes) -> Traced:
         """Runs the call with traced sizes, except those that are fixed."""
         if sys.gettrace() is not None or sys.getprofile() is not None:
             raise RuntimeError("lucid.onnx.export: dynamic does not work under a debugger, tracer or profiler")
         traced: list[_core.Tensor] = []
-        outputs: list[_core.Tensor] = []
+        results: list[_core.Tensor] = []
         errors: list[Exception] = []
 
         def call(*values: Any) -> None:
             traced.extend(_only_tensors(values))
             try:
-                outputs.extend(tensors_of(self._function(*values)))
+                results.extend(tensors_of(self._function(*values)))
             except Exception as error:
                 errors.append(error)
                 raise
-            outputs[:] = probed([*outputs, *traced, *captured])
 
         varying = Varying([], self._varying(fixed), [])
         with no_grad():
@@ -183,11 +171,11 @@ class SizeCheck:
                 "lucid.onnx.export: the call catches an error, which may be another one for other sizes; leave out "
                 "`dynamic`, or do not raise an error"
             )
-        return Traced(run.tracing, [*traced, *captured], outputs)
+        return Traced(run.tracing, traced, results)
 
-    def _failing(self, args: Sequence[Any], captured: list[_core.Tensor], fixed: Sizes) -> tuple[Traced, str] | None:
+    def _failing(self, args: Sequence[Any], fixed: Sizes) -> tuple[Traced, str] | None:
         """Runs a call that fails, with traced sizes. None if it does not fail."""
-        tracing = _core.SecondTracing()
+        tracing = _core.SecondTracing(keeps_contents=True)
         values = list(args)
         for each in self._varying(fixed):
             values[each.argument] = tracing.trace_sizes(
@@ -196,48 +184,23 @@ class SizeCheck:
         traced = _only_tensors(values)
         message: str | None = None
         tracing.start()
-        tracing.keep_contents()
         try:
             with no_grad():
                 try:
                     self._function(*values)
                 except Exception as error:
                     message = repr(error)
-                outputs = probed(traced[:1])
         finally:
             tracing.stop()
             tracing.restore_contents()
-        return None if message is None else (Traced(tracing, [*traced, *captured], outputs), message)
+        return None if message is None else (Traced(tracing, traced, []), message)
 
-    def conditions(self, program: _core.Program, run: Traced) -> list[Condition]:
+    def conditions(self, call: _core.RecordedCall, run: Traced) -> list[Condition]:
         """What must hold for the sizes, from 2 on, so that a recording holds for them."""
-        return self._described(program, run)[0]
-
-    def _described(self, program: _core.Program, run: Traced) -> tuple[list[Condition], bool]:
-        """The conditions of a recording, and whether it holds for certain values of tensors only."""
         if any(tensor.device.type != "cpu" for tensor in run.arguments):
             raise ValueError("lucid.onnx.export: dynamic needs the model and the example on the CPU")
-        places = [(argument, dim) for argument, dim, _ in run.tracing.sizes]
-        symbols = [(f"size{i}", SMALLEST, _LARGEST) for i in range(len(places))]
-        numbers = {place: number for number, place in enumerate(places)}
-        inputs = [
-            (f"x{i}", tensor.detach(), [(size, numbers.get((i, dim), -1)) for dim, size in enumerate(tensor.shape)])
-            for i, tensor in enumerate(run.arguments)
-        ]
-        shapes = [list(map(int, tensor.shape)) for tensor in run.arguments]
-        # A program in a file has its conditions as text.
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "recording"
-            calls = [(program, ["state"] * len(program.state), shapes)]
-            _core.export_program(str(path).encode(), "recording", symbols, inputs, calls, [], "", [], None)
-            contents = path.read_bytes()
-        start = 8 + int.from_bytes(contents[:8], "little")
-        first, last = json.loads(contents[8:start])["lucid.program"]["data_offsets"]
-        call = json.loads(contents[start + first : start + last])["calls"][0]
-        names = {f"s{i}": self._names[argument][dim] for i, (argument, dim) in enumerate(places)}
-        # The last ones are the bounds of the symbols.
-        texts = call["conditions"][: len(call["conditions"]) - 2 * len(places)]
-        return [Condition(text, names) for text in texts], bool(call["reads"])
+        names = {f"s{i}": self._names[argument][dim] for i, (argument, dim, _) in enumerate(run.tracing.sizes)}
+        return [Condition(text, names) for text in call.conditions]
 
     # ---- Conditions.
 
@@ -247,16 +210,15 @@ class SizeCheck:
         plain = self.plain(args)
         if plain.error is not None:
             return None
-        return self._small(self._traced(args, plain.captured, fixed))[0]
+        return self._finished(self._traced(args, fixed), plain.captured)[0]
 
-    def _small(self, run: Traced) -> tuple[list[Condition], bool]:
-        """The same for a recording of which nothing else is needed."""
-        outputs = run.outputs[:1]
-        program, obstacle = run.tracing.record(run.arguments, outputs, [], "sizes")
-        obstacle = obstacle if program is None else program.compile_now([])
-        if program is None or obstacle is not None:
+    def _finished(self, run: Traced, captured: list[_core.Tensor]) -> tuple[list[Condition], bool]:
+        """The conditions of a recording, and whether it holds for certain values of tensors only."""
+        call, obstacle = run.tracing.record(run.arguments, run.results, captured, "sizes")
+        if call is None:
             raise ValueError(f"lucid.onnx.export: the call cannot be recorded for other sizes: it {obstacle}")
-        return self._described(program, run)
+        call.function()  # its graph may add conditions
+        return self.conditions(call, run), call.reads_values
 
     def explain(self, conditions: Sequence[Condition], sizes: Sizes, fixed: Sizes) -> dict[str, set[int]]:
         """The sizes to try, by name. Raises ValueError if the call may do something else for others."""
@@ -300,7 +262,7 @@ class SizeCheck:
         plain = self.plain(args)
         if plain.error is None:
             return False
-        failed = self._failing(args, plain.captured, fixed)
+        failed = self._failing(args, fixed)
         if failed is None or failed[1] != repr(plain.error):
             return False
 
@@ -311,7 +273,7 @@ class SizeCheck:
                 each.negates(condition) or each in proven or (exceptions is not None and known.issuperset(exceptions))
             )
 
-        conditions, reads_values = self._small(failed[0])
+        conditions, reads_values = self._finished(failed[0], plain.captured)
         return not reads_values and all(map(is_explained, conditions))
 
     def _refusal(self, condition: Condition) -> ValueError:
@@ -343,9 +305,7 @@ class SizeCheck:
                     f"lucid.onnx.export: the call depends on sizes for which {self._inputs[each.tensor]!r} would have "
                     f"{total} elements; leave `dynamic` out"
                 )
-            for dim in each.dims:
-                arg = _index_select(arg, dim, _arange(sizes[names[dim]], device=arg.device) % arg.shape[dim])
-            args[each.argument] = arg
+            args[each.argument] = _core.resized(arg, [(dim, sizes[names[dim]]) for dim in each.dims])
         return args
 
     def _with_other_values(self, args: Sequence[Any]) -> list[Any]:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from ..autograd import no_grad
-from ..compiler import Pass, TracingContext
+from ..compiler import TracingContext
 from ._conditions import Condition
-from ._dynamic import SizeCheck, probed, tensors_of
+from ._dynamic import SizeCheck, tensors_of
 from ._sizes import Size, arguments_of, lines_of, size_of
 
 
@@ -51,33 +51,17 @@ class Recorded(NamedTuple):
     conditions: Sequence[Condition] = ()
 
 
-class _Copy(Pass):
-    """Keeps the graph as it was recorded, and lets its last outputs be the constants."""
-
-    def __init__(self, constants: int) -> None:
-        self.graph: _core.IRGraph | None = None
-        self._constants = constants
-
-    def run(self, graph: _core.IRGraph) -> bool:
-        self.graph = graph.copy()
-        if self._constants:
-            producers = {result: node for node in graph.nodes for result in node.outputs}
-            for output, constant in zip(graph.output_ids[-self._constants :], graph.constant_ids):
-                graph.replace(producers[output].input_ids[0], constant)
-        return self._constants > 0
-
-
 def _fail(reason: str) -> Exception:
     return ValueError(f"lucid.onnx.export: the call cannot be recorded: it {reason}")
 
 
-def _graph(program: _core.Program | None, obstacle: str | None, constants: int = 0) -> _core.IRGraph:
-    copy = _Copy(constants)
-    if program is not None:
-        obstacle = program.compile_now([copy])
-    if obstacle is not None or copy.graph is None:
+def _function(call: _core.RecordedCall | None, obstacle: str | None) -> _core.FunctionGraph:
+    if call is None:
         raise _fail(str(obstacle))
-    return copy.graph
+    try:
+        return call.function()
+    except RuntimeError as error:
+        raise _fail(str(error).partition(": it ")[2]) from None
 
 
 def record(function: Callable[..., Any], args: Sequence[Any], check: SizeCheck | None) -> Recorded:
@@ -88,39 +72,26 @@ def record(function: Callable[..., Any], args: Sequence[Any], check: SizeCheck |
         tracing.keep_contents()
         try:
             results = tensors_of(function(*args))
-            if tracing.obstacle:
-                raise _fail(tracing.obstacle)
-            captured = [tensor for tensor in tracing.met if all(tensor is not each for each in given)]
-            outputs = probed([*results, *given, *captured])
-            first = _graph(*_core.record_trace(tracing, [*given, *captured], outputs, [], "model"))
-            kinds = [first.values[number] for number in first.constant_ids]
-            outputs += probed([_core.ops["zeros"](kind.shape, dtype=kind.dtype).to(kind.device) for kind in kinds])
         finally:
             tracing.stop()
             tracing.restore_contents()
-    _reject_effects(first)
-    values: list[_core.Tensor] = []
-    plain = first
-    if kinds:
-        program, obstacle = _core.record_trace(tracing, [*given, *captured], outputs, [], "model")
-        first = _graph(program, obstacle, len(kinds))
-        ran = program.run([*given, *captured]) if program is not None else None
-        if ran is None:
-            raise _fail("changed while it was recorded")
-        values = [value[0] for value in ran[-len(kinds) :]]
+    if tracing.obstacle:
+        raise _fail(tracing.obstacle)
+    captured = [tensor for tensor in tracing.met if all(tensor is not each for each in given)]
+    plain = _function(*_core.record_trace(tracing, given, results, captured, "model"))
+    _reject_effects(plain.graph)
     if check is None:
-        return _described(first, len(results), given, captured, values)
-    run = check.recorded(captured)
-    program, obstacle = run.tracing.record(run.arguments, run.outputs, [], "model")
-    graph = _graph(program, obstacle)
-    assert program is not None
-    found = _described(graph, len(run.outputs) - len(given) - len(captured), given, captured, values)
-    if _text(found) != _text(_described(plain, len(results), given, captured, values)):
+        return _described(plain)
+    run = check.recorded()
+    call, obstacle = run.tracing.record(run.arguments, run.results, captured, "model")
+    found = _described(_function(call, obstacle))
+    if _text(found) != _text(_described(plain)):
         raise ValueError(
             "lucid.onnx.export: the call does something else with sizes that vary: it may ask for the class of a size; "
             "leave out `dynamic`"
         )
-    return found._replace(conditions=check.conditions(program, run))
+    assert call is not None
+    return found._replace(conditions=check.conditions(call, run))
 
 
 def _text(recorded: Recorded) -> list[str]:
@@ -171,13 +142,8 @@ def _operand(value: Any, text: str) -> Any:
     return size_of(text, value) if type(value) is int else value
 
 
-def _described(
-    graph: _core.IRGraph,
-    results: int,
-    given: list[_core.Tensor],
-    captured: list[_core.Tensor],
-    values: list[_core.Tensor],
-) -> Recorded:
+def _described(function: _core.FunctionGraph) -> Recorded:
+    graph = function.graph
     text = str(graph)
     kinds = {number: Kind(kind.dtype, kind.shape) for number, kind in graph.values.items()}
     for number, dims in arguments_of(text).items():
@@ -192,31 +158,11 @@ def _described(
             attributes[name] = tuple(map(size_of, value, old)) if isinstance(value, list) else size_of(value, old)
         operands = [_operand(*pair) for pair in zip(node.inputs, line.operands, strict=True)]
         steps.append(Step(node.op, operands, attributes, list(node.outputs), node.source))
-    producers = {number: step for step in steps for number in step.results}
-    probes = [producers[number] for number in graph.output_ids[: results + len(given) + len(captured)]]
-    found = [probe.operands[0].number for probe in probes]
-    hidden = {number for probe in probes for number in probe.results}
-    hidden |= set(graph.output_ids)
-    for position in range(results, len(found)):
-        # A view of all of a tensor from outside may stand for it.
-        while found[position] in producers:
-            found[position] = producers[found[position]].operands[0].number
-    inputs = found[results : results + len(given)]
-    known = dict(zip(found[results + len(given) :], captured))
-    for number in [*graph.param_ids, *graph.state_ids, *graph.input_ids]:
-        if number not in known and number not in inputs:
-            raise _fail("reads several views of one tensor from outside; make the views inside the function")
     symbols: dict[str, tuple[int, int]] = {}
-    for argument, number in enumerate(inputs):
+    for argument, number in enumerate(function.argument_ids):
         for dim, size in enumerate(kinds[number].shape):
             if getattr(size, "symbol", None):
                 symbols.setdefault(size.symbol, (argument, dim))
     return Recorded(
-        [step for step in steps if not hidden.issuperset(step.results)],
-        kinds,
-        inputs,
-        known,
-        dict(zip(graph.constant_ids, values)),
-        found[:results],
-        symbols,
+        steps, kinds, function.argument_ids, function.captured, function.constants, list(graph.output_ids), symbols
     )

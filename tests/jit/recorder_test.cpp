@@ -1,0 +1,173 @@
+// Recorded calls as graphs, of which nothing is compiled.
+
+#include "jit/recorder.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "../support/tensor_samples.h"
+#include "../tensor/support.h"
+#include "runtime/kernel_cache.h"
+#include "tensor/eager.h"
+
+namespace lucid::jit {
+namespace {
+
+using testing::counting;
+using Tensors = std::vector<Tensor>;
+using Function = std::function<Tensors(const Tensors&)>;
+
+std::vector<TensorRef> refs(const Tensors& tensors) {
+  std::vector<TensorRef> result;
+  for (const Tensor& tensor : tensors) result.emplace_back(&unwrap(tensor));
+  return result;
+}
+
+struct Recorded {
+  std::optional<RecordedCall> call;
+  std::string obstacle;
+  Tensors results;
+};
+
+Recorded record(const Function& f, const Tensors& arguments) {
+  Recorder recorder({.keeps_contents = true});
+  recorder.start();
+  Recorded recorded{.results = f(arguments)};
+  recorder.stop();
+  recorded.call = recorder.finish(refs(arguments), refs(recorded.results), "f", recorded.obstacle);
+  for (Tensor& result : recorded.results) result = result.detach().clone();
+  recorder.restore_contents();
+  return recorded;
+}
+
+/// Applies the nodes of a function to other arguments, and to the tensors that it captured. Returns the results, then
+/// the new values of captured tensors.
+Tensors apply(const RecordedCall& call, const Tensors& arguments) {
+  const FunctionGraph function = call.function();
+  EXPECT_EQ(function.obstacle, "");
+  verify(function.graph);
+  std::map<ValueId, Value> values;
+  std::vector<TensorRef> handles = refs(arguments);
+  handles.insert(handles.end(), call.captured.begin(), call.captured.end());
+  for (size_t i = 0; i < handles.size(); ++i) values.emplace(function.handles[i], handles[i]);
+  for (const auto& [id, contents] : function.constants) {
+    const TensorType& type = function.graph.type(id);
+    const Dims strides = contiguous_strides(type.shape);
+    values.emplace(id, make_ref<TensorImpl>(type.dtype, type.shape, strides, 0, make_ref<Cell>(contents)));
+  }
+  for (const IRNode& node : function.graph.nodes) {
+    std::vector<Operand> operands;
+    for (const IROperand& input : node.inputs)
+      operands.push_back(input.id >= 0 ? Operand(values.at(input.id)) : input.number ? Operand(*input.number) : Operand());
+    const Values results = eager().emit(*node.op, operands, node.attributes);
+    for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = results[i];
+  }
+  Tensors found;
+  for (const ValueId id : function.graph.output_ids) found.push_back(wrap(TensorRef(tensor_of(values.at(id)))));
+  for (const auto& [_, id] : function.graph.updates) found.push_back(wrap(TensorRef(tensor_of(values.at(id)))));
+  return found;
+}
+
+void expect_same(const Tensors& found, const Tensors& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(to_string(unwrap(found[i]).type()), to_string(unwrap(expected[i]).type()));
+    EXPECT_EQ(test::bits_of(unwrap(found[i])), test::bits_of(unwrap(expected[i])));
+  }
+}
+
+/// Records a call without gradients, and applies its function to the arguments of another one.
+void expect_function(const Function& f, const Tensors& arguments, const Tensors& others) {
+  const NoGrad no_grad;
+  const Recorded recorded = record(f, arguments);
+  ASSERT_TRUE(recorded.call) << recorded.obstacle;
+  expect_same(apply(*recorded.call, others), f(others));
+}
+
+Function with_views(const Tensor& weight) {
+  return [=](const Tensors& in) -> Tensors {
+    const Tensor x = in[0].transpose(0, 1);
+    Tensor sum = x.matmul(weight) + in[0].sum();
+    sum[0] += 1;
+    return {sum, sum[0], x, in[0]};
+  };
+}
+
+TEST(RecordedCalls, AreFunctionsOfTensors) {
+  expect_function(with_views(counting({2, 4})), {counting({2, 3})}, {counting({2, 3}) * 2});
+}
+
+TEST(RecordedCalls, ArgumentsMayBeViewsUnusedOrTheSame) {
+  const Tensor x = counting({4, 6});
+  const auto f = [](const Tensors& in) -> Tensors { return {in[0] * in[2], in[2].exp()}; };
+  expect_function(f, {x[0], x[1], x[2]}, {x[3], x[2], x[0]});
+  const NoGrad no_grad;
+  const Recorded recorded = record(f, {x, x, x});
+  const FunctionGraph function = recorded.call->function();
+  EXPECT_EQ(function.graph.input_ids.size(), 2u);  // the unused argument is no value of the recording
+  EXPECT_EQ(function.handles[0], function.handles[2]);
+}
+
+TEST(RecordedCalls, HaveConstantsAndNewValuesOfCapturedTensors) {
+  Tensor state = counting({3});
+  const auto f = [=](const Tensors& in) mutable -> Tensors {
+    const Tensor table = from_vector(std::vector<double>{1, 5, 9}, {3});
+    state += in[0] * table;
+    return {state * 2};
+  };
+  const NoGrad no_grad;
+  const Tensor x = counting({3}), before = state.clone();
+  const Recorded recorded = record(f, {x});
+  ASSERT_TRUE(recorded.call) << recorded.obstacle;
+  const Tensor after = before + x * from_vector(std::vector<double>{1, 5, 9}, {3});
+  expect_same({state}, {before});  // the contents were restored
+  expect_same(apply(*recorded.call, {x}), {after * 2, after});
+}
+
+TEST(RecordedCalls, RefuseWritesToPartOfOtherMemory) {
+  const NoGrad no_grad;
+  Tensor whole = counting({4, 3});
+  const Recorded recorded = record([](const Tensors& in) -> Tensors { return {Tensor(in[0]).add_(1)}; }, {whole[1]});
+  ASSERT_TRUE(recorded.call) << recorded.obstacle;
+  EXPECT_NE(recorded.call->function().obstacle, "");
+}
+
+TEST(RecordedCalls, CompileNothing) {
+  const Tensor weight = counting({5, 7});
+  const Function f = with_views(weight);
+  const Tensors arguments = {counting({5, 11})};
+  const NoGrad no_grad;
+  f(arguments);  // compiles the kernels of its ops
+  const uint64_t before = kernel_cache().stats().misses;
+  const Recorded recorded = record(f, arguments);
+  EXPECT_EQ(recorded.call->function().obstacle, "");
+  EXPECT_EQ(recorded.call->graph().obstacle, "");
+  EXPECT_EQ(kernel_cache().stats().misses, before);
+}
+
+TEST(RecordedCalls, SizesMayBeSymbols) {
+  const NoGrad no_grad;
+  const Tensor x = counting({6, 3});
+  Recorder recorder;
+  const TracedSizes::Dimension rows[] = {{0, {2, 64}}};
+  const std::vector<TensorRef> given = {recorder.trace_sizes(unwrap(x), 0, rows)};
+  recorder.start();
+  const Tensor traced = wrap(given[0]);
+  const Tensor result = traced.narrow(0, 0, traced.size(0) / 2).sum(1);
+  recorder.stop();
+  std::string obstacle;
+  const auto call = recorder.finish(given, refs({result}), "half", obstacle);
+  ASSERT_TRUE(call) << obstacle;
+  EXPECT_NE(to_text(call->function().graph).find("f64[s0,3] input"), std::string::npos);
+  EXPECT_NE(to_text(call->function().graph).find("s0/2"), std::string::npos);
+}
+
+TEST(Resized, RepeatsOrLeavesOutElements) {
+  const TensorRef example(&unwrap(counting({2, 3})));
+  const std::pair<int64_t, int64_t> sizes[] = {{0, 3}, {1, 2}};
+  EXPECT_EQ(wrap(resized(example, sizes)).to_vector<double>(), (std::vector<double>{1, 2, 4, 5, 1, 2}));
+}
+
+}  // namespace
+}  // namespace lucid::jit
