@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "runtime/thread_pool.h"
 #include "schedule/contraction.h"
 

@@ -1,3 +1,5 @@
+#include "codegen/llvm_generator.h"
+
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -5,7 +7,6 @@
 #include "base/error.h"
 #include "base/memory_reserve.h"
 #include "code/loader.h"
-#include "codegen/code_generator.h"
 #include "codegen/object.h"
 #include "codegen/scratch.h"
 #include "codegen/target.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "codegen/code_generator.h"
+#include "code/code_generator.h"
 
 namespace lucid::codegen {
 

@@ -58,8 +58,6 @@ llvm::Constant* constant_from_real(llvm::Type* type, Dtype dtype, double real) {
 
 }  // namespace
 
-std::string symbol_of(const loop::Kernel& kernel) { return "lucid_" + kernel.name; }
-
 Translator::Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module* module)
     : kernel_(kernel),
       scratch_(scratch_layout(kernel)),

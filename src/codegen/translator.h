@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/code_generator.h"
+#include "code/code_generator.h"
 #include "codegen/scratch.h"
 #include "loop/kernel.h"
 

@@ -228,8 +228,6 @@ void Gpu::synchronize() { state_->queue.synchronize(); }
 
 GpuWorkStats Gpu::work_stats() const { return state_->queue.stats(); }
 
-std::unique_ptr<codegen::CodeGenerator> Gpu::make_generator() {
-  return make_gpu_generator(state_->device, state_->target);
-}
+std::unique_ptr<CodeGenerator> Gpu::make_generator() { return make_gpu_generator(state_->device, state_->target); }
 
 }  // namespace lucid

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/memory_stats.h"
-#include "codegen/code_generator.h"
+#include "code/code_generator.h"
 #include "spirv/shader.h"
 
 namespace lucid {
@@ -74,7 +74,7 @@ class Gpu {
   GpuWorkStats work_stats() const;
 
   /// Compiles kernels without calls for this gpu. Its code has no function, and is passed to GpuCommands.
-  std::unique_ptr<codegen::CodeGenerator> make_generator();
+  std::unique_ptr<CodeGenerator> make_generator();
 
  private:
   friend class GpuCommands;

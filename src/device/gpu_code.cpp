@@ -144,7 +144,7 @@ std::string_view usable_cache(const GpuDevice& device, std::string_view data) {
 
 }  // namespace
 
-class GpuGenerator : public codegen::CodeGenerator {
+class GpuGenerator : public CodeGenerator {
  public:
   GpuGenerator(GpuDevice& device, const spirv::Target& target) : device_(device), target_(target) {}
 
@@ -195,7 +195,7 @@ GpuCode::~GpuCode() {
   if (pipeline_ && device_.may_destroy()) device_.vk.DestroyPipeline(device_.handle, pipeline_, nullptr);
 }
 
-std::unique_ptr<codegen::CodeGenerator> make_gpu_generator(GpuDevice& device, const spirv::Target& target) {
+std::unique_ptr<CodeGenerator> make_gpu_generator(GpuDevice& device, const spirv::Target& target) {
   return std::make_unique<GpuGenerator>(device, target);
 }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "codegen/code_generator.h"
+#include "code/code_generator.h"
 #include "device/open_device.h"
 #include "spirv/shader.h"
 
@@ -31,6 +31,6 @@ class GpuCode : public LoadedCode {
 };
 
 /// Compiles for a gpu as if it had the properties of `target`.
-std::unique_ptr<codegen::CodeGenerator> make_gpu_generator(GpuDevice& device, const spirv::Target& target);
+std::unique_ptr<CodeGenerator> make_gpu_generator(GpuDevice& device, const spirv::Target& target);
 
 }  // namespace lucid

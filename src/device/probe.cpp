@@ -114,7 +114,7 @@ T compute(int operation, T x, T y, T z) {
 
 /// Runs the kernel; the results are ordered by operation.
 template <typename T>
-std::vector<T> run(Gpu& gpu, codegen::CodeGenerator& generator, Dtype dtype, const Operands<T>& operands) {
+std::vector<T> run(Gpu& gpu, CodeGenerator& generator, Dtype dtype, const Operands<T>& operands) {
   const loop::Kernel kernel = make_kernel(dtype);
   const Ref<LoadedCode> code = generator.load(kernel, generator.compile(kernel, CpuLevel::kScalar));
   constexpr size_t kBytes = kCount * sizeof(T);
@@ -134,7 +134,7 @@ std::vector<T> run(Gpu& gpu, codegen::CodeGenerator& generator, Dtype dtype, con
 }
 
 template <typename T>
-GpuArithmetic probe(Gpu& gpu, codegen::CodeGenerator& generator, Dtype dtype) {
+GpuArithmetic probe(Gpu& gpu, CodeGenerator& generator, Dtype dtype) {
   const StandardFloatScope scope;
   const Operands<T> operands = make_operands<T>();
   const std::vector<T> results = run(gpu, generator, dtype, operands);
@@ -164,7 +164,7 @@ GpuArithmetic probe(Gpu& gpu, codegen::CodeGenerator& generator, Dtype dtype) {
 
 }  // namespace
 
-GpuArithmetics probe_arithmetic(Gpu& gpu, codegen::CodeGenerator& generator) {
+GpuArithmetics probe_arithmetic(Gpu& gpu, CodeGenerator& generator) {
   return {probe<float>(gpu, generator, Dtype::kF32), probe<double>(gpu, generator, Dtype::kF64)};
 }
 

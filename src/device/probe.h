@@ -20,6 +20,6 @@ struct GpuArithmetics {
 
 /// Computes sums, products, quotients, square roots and fused operations, and compares them with the host's. Vulkan
 /// guarantees little, and drivers do not say what they do. Throws RuntimeError if sums and products are wrong.
-GpuArithmetics probe_arithmetic(Gpu& gpu, codegen::CodeGenerator& generator);
+GpuArithmetics probe_arithmetic(Gpu& gpu, CodeGenerator& generator);
 
 }  // namespace lucid

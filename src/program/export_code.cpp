@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "codegen/code_generator.h"
+#include "code/code_generator.h"
 #include "codegen/scratch.h"
 #include "runtime/kernel_cache.h"
 
@@ -21,7 +21,7 @@ class ExportedCode::Kernels {
   uint32_t index_of(const loop::Kernel& kernel) {
     const std::string key = loop::key_of(kernel);
     if (const auto found = indices_.find(key); found != indices_.end()) return found->second;
-    KernelCode code{.symbol = codegen::symbol_of(kernel), .scratch_bytes = codegen::scratch_layout(kernel).bytes};
+    KernelCode code{.symbol = symbol_of(kernel), .scratch_bytes = codegen::scratch_layout(kernel).bytes};
     for (const loop::Kernel& part : kernel.parts) code.parts.push_back(index_of(part));
     objects_.push_back(std::make_unique<std::string>(kernel_cache().object(kernel, level_)));
     code.object = *objects_.back();

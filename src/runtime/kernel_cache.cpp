@@ -12,11 +12,12 @@
 #include "base/error.h"
 #include "base/memory_reserve.h"
 #include "base/stack.h"
+#include "codegen/llvm_generator.h"
 #include "device/gpu.h"
 
 namespace lucid {
 
-KernelCache::KernelCache(std::unique_ptr<codegen::CodeGenerator> generator, std::string directory, uint64_t disk_limit)
+KernelCache::KernelCache(std::unique_ptr<CodeGenerator> generator, std::string directory, uint64_t disk_limit)
     : generator_(std::move(generator)), store_(std::move(directory), disk_limit) {}
 
 Ref<LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel target) {

@@ -13,7 +13,7 @@
 #include "base/device.h"
 #include "base/lock.h"
 #include "base/ref.h"
-#include "codegen/code_generator.h"
+#include "code/code_generator.h"
 #include "loop/kernel.h"
 #include "runtime/object_store.h"
 
@@ -43,7 +43,7 @@ struct KernelCacheLimits {
 /// recently used first.
 class KernelCache {
  public:
-  KernelCache(std::unique_ptr<codegen::CodeGenerator> generator, std::string directory,
+  KernelCache(std::unique_ptr<CodeGenerator> generator, std::string directory,
               uint64_t disk_limit = ObjectStore::kDefaultLimit);
 
   /// If compiling throws, every waiting caller gets the exception; the next call tries again.
@@ -79,7 +79,7 @@ class KernelCache {
   Ref<LoadedCode> make(const loop::Kernel& kernel, CpuLevel target);
   LoadedParts evict();
 
-  std::unique_ptr<codegen::CodeGenerator> generator_;
+  std::unique_ptr<CodeGenerator> generator_;
   ObjectStore store_;
   Mutex& mutex() const { return mutex_of(LockRank::kKernelCache, this); }
 

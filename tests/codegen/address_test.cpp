@@ -3,7 +3,7 @@
 #include <numeric>
 #include <vector>
 
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
 #include "loop/builder.h"
 #include "loop/interpret.h"

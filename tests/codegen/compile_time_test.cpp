@@ -6,7 +6,7 @@
 #include <iostream>
 #include <vector>
 
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
 #include "loop/builder.h"
 #include "loop/math.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/scalar.h"
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
 #include "loop/builder.h"
 #include "loop/interpret.h"

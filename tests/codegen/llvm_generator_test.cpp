@@ -1,3 +1,5 @@
+#include "codegen/llvm_generator.h"
+
 #include <elf.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -16,7 +18,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "code/object_file.h"
-#include "codegen/code_generator.h"
 #include "cpu_levels.h"
 #include "loop/builder.h"
 #include "loop/staged_kernel.h"

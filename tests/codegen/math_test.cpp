@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
 #include "loop/interpret.h"
 #include "math_reference.h"
@@ -10,7 +10,7 @@ namespace lucid::math_reference {
 namespace {
 
 template <typename Function, typename T>
-void expect_the_interpreters_bits(codegen::CodeGenerator& generator, const Function& function, std::vector<T> x,
+void expect_the_interpreters_bits(CodeGenerator& generator, const Function& function, std::vector<T> x,
                                   std::vector<T> y) {
   const loop::Kernel kernel = kernel_of(function, kDtypeOf<T>);
   std::vector<T> want(x.size()), got(x.size());

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <xmmintrin.h>
 
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
 #include "loop/interpret.h"
 #include "random_memory.h"

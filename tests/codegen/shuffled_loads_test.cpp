@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
 #include "loop/builder.h"
 #include "run_code.h"

@@ -21,7 +21,7 @@ namespace lucid {
 namespace fs = std::filesystem;
 
 /// Replaces LLVM: the "object code" is the kernel's name between marks, and loading it checks them.
-class FakeGenerator : public codegen::CodeGenerator {
+class FakeGenerator : public CodeGenerator {
  public:
   struct Controls {
     std::atomic<int> compiles{0};

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/scalar.h"
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
 #include "float_elements.h"
 #include "loop/interpret.h"

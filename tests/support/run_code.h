@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "codegen/code_generator.h"
+#include "code/code_generator.h"
 
 namespace lucid {
 

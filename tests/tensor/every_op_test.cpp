@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "base/options.h"
-#include "codegen/code_generator.h"
+#include "code/code_generator.h"
 #include "compiler/compile_plan.h"
 #include "cpu_levels.h"
 #include "ir/graph_emitter.h"

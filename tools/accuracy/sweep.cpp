@@ -9,7 +9,7 @@
 #include <functional>
 #include <thread>
 
-#include "codegen/code_generator.h"
+#include "codegen/llvm_generator.h"
 #include "composition_reference.h"
 #include "run_code.h"
 #include "vector_reference.h"
@@ -152,7 +152,7 @@ void report(const char* name, const Result& f32, const Result& f64, bool binary)
   std::fflush(stdout);
 }
 
-Ref<LoadedCode> compiled(codegen::CodeGenerator& generator, const loop::Kernel& kernel) {
+Ref<LoadedCode> compiled(CodeGenerator& generator, const loop::Kernel& kernel) {
   return generator.load(kernel, generator.compile(kernel, host_level()));
 }
 

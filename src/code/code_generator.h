@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -8,11 +7,11 @@
 #include "code/loaded_code.h"
 #include "loop/kernel.h"
 
-namespace lucid::codegen {
+namespace lucid {
 
 /// The symbol of a kernel's function in object code. Its prefix distinguishes a kernel named "fma" or "memcpy" from the
 /// C library's function.
-std::string symbol_of(const loop::Kernel& kernel);
+inline std::string symbol_of(const loop::Kernel& kernel) { return "lucid_" + kernel.name; }
 
 /// Compiles kernels to machine code in two steps, so that the object code can be cached on disk.
 class CodeGenerator {
@@ -28,7 +27,4 @@ class CodeGenerator {
   virtual std::string version() const = 0;
 };
 
-/// The LLVM code generator. Thread safe: several threads may compile at once.
-std::unique_ptr<CodeGenerator> make_llvm_generator();
-
-}  // namespace lucid::codegen
+}  // namespace lucid
