@@ -8,6 +8,7 @@ foreach(layer IN LISTS LUCID_LAYERS)
   if(sources)
     add_library(lucid_${layer} STATIC ${sources})
     target_link_libraries(lucid_${layer} PUBLIC lucid_flags)
+    lucid_precompile(lucid_${layer})
   endif()
 endforeach()
 

@@ -21,6 +21,10 @@ list(TRANSFORM wrappers REPLACE "^LUCID_[A-Z_]+\\([^,]*, ([A-Za-z_]+),.*" "LINKE
 file(GLOB package CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python/lucid ${PROJECT_SOURCE_DIR}/python/lucid/*)
 list(REMOVE_ITEM package __pycache__)
 
+# These see parts of Python.h that others do not.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/python/capture/names.cpp ${PROJECT_SOURCE_DIR}/python/capture/watch.cpp
+                            PROPERTIES SKIP_PRECOMPILE_HEADERS TRUE)
+
 # Makes a package in <build>/<folder>/lucid.
 function(lucid_add_package target folder)
   nanobind_add_module(${target} NOMINSIZE NB_STATIC ${ARGN})
@@ -28,6 +32,7 @@ function(lucid_add_package target folder)
   target_link_libraries(${target} PRIVATE lucid_all)
   lucid_hide_symbols(${target} python_module.map)
   target_link_options(${target} PRIVATE ${wrappers})
+  lucid_precompile(${target} <nanobind/nanobind.h>)
   set(path ${PROJECT_BINARY_DIR}/${folder}/lucid)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${path})
   file(MAKE_DIRECTORY ${path})
