@@ -12,12 +12,8 @@
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/gil.h"
-#include "passes/common_subexpression.h"
-#include "passes/constant_fold.h"
-#include "passes/dead_node_elim.h"
-#include "passes/exact_identity.h"
 #include "passes/graph_edit.h"
-#include "passes/no_grad_strip.h"
+#include "passes/pipeline.h"
 
 namespace lucid::python {
 namespace {
@@ -130,10 +126,7 @@ void replace_value(GraphHandle& self, ValueId gone, ValueId id) {
 // ---- Passes.
 
 std::shared_ptr<Pass> pass_named(const std::string& name) {
-  const std::shared_ptr<Pass> passes[] = {std::make_shared<DeadNodeElimPass>(), std::make_shared<NoGradStripPass>(),
-                                          std::make_shared<ConstantFoldPass>(), std::make_shared<ExactIdentityPass>(),
-                                          std::make_shared<CommonSubexpressionPass>()};
-  for (const auto& pass : passes)
+  for (const auto& pass : standard_passes(Gradients::kDone))
     if (pass->name() == name) return pass;
   throw ValueError("unknown pass {}", name);
 }

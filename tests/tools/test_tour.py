@@ -1,4 +1,4 @@
-"""docs/tour.md: every file, class, function and method that it names exists."""
+"""What the documents for engineers name exists: all names in docs/tour.md, files and C++ names in the others."""
 
 import ast
 import functools
@@ -37,18 +37,21 @@ def python_definitions() -> set[str]:
     return found
 
 
+@functools.cache
 def is_type(name: str) -> bool:
     """Whether C++ defines a class of this name, or Python does."""
     definition = re.compile(rf"^ *(?:class|struct|enum class|union) (?:\w+ )?{name}\b(?! *;)|\busing {name} =", re.M)
     return name in python_definitions() or any(definition.search(text) for text in sources(".h", ".cpp").values())
 
 
+@functools.cache
 def is_function(name: str) -> bool:
     return name in python_definitions() or any(
         re.search(rf"\b{name}\(", text) for text in sources(".h", ".cpp").values()
     )
 
 
+@functools.cache
 def is_member(owner: str, name: str) -> bool:
     """Whether the class has this member: defined as `Owner::name`, or in a file that defines the class."""
     if f"{owner}.{name}" in python_definitions():
@@ -105,6 +108,53 @@ def test_every_link_of_the_tour_leads_to_a_file() -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", (ROOT / "docs" / "tour.md").read_text(encoding="utf-8"))
     assert links
     assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
+
+
+# A path, a C++ member, or a C++ constant. Other names may belong to a library.
+CHECKED = re.compile(r"[\w.-]+(?:/[\w.-]+)+/?|\w+\.(?:cpp|h|py|md)|[A-Z]\w+::\w+(?:\(\))?|k[A-Z]\w+")
+# Made by a build, or named as examples.
+ELSEWHERE = re.compile(r"build/.*|(?:\w+/)*x(?:_test)?\.(?:cpp|h)|/.*|\w+/(?:emitter_methods|ops|methods|method_calls)\.\w+")
+
+
+def folders_of(page: Path) -> list[Path]:
+    """The folders in which a document may name files by their names only: its own, and those that it names."""
+    bases = [ROOT, *(ROOT / name for name in ("src", "include", "python", "python/lucid")), page.parent]
+    paths = re.findall(r"`([\w.-]+(?:/[\w.-]+)*)/?`", page.read_text(encoding="utf-8"))
+    named = [base / path for base in bases for path in paths if (base / path).exists()]
+    return [*bases, *(each if each.is_dir() else each.parent for each in named)]
+
+
+def missing_names(page: Path) -> list[str]:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    spans = [span for span in re.findall(r"`([^`\n]+)`", text) if CHECKED.fullmatch(span)]
+    folders = folders_of(page)
+    return [span for span in spans if not ELSEWHERE.fullmatch(span) and not exists_in_code(span, folders)]
+
+
+@functools.cache
+def constants() -> set[str]:
+    """The constants in the C++ sources."""
+    return {word for text in sources(".h", ".cpp").values() for word in re.findall(r"\bk[A-Z]\w+", text)}
+
+
+def exists_in_code(span: str, folders: list[Path]) -> bool:
+    if re.fullmatch(r"k[A-Z]\w+", span):
+        return span in constants()
+    # Such as `jit/recorder`: a header with its source.
+    return exists(span, folders, "") or ("/" in span and exists(f"{span}.h", folders, ""))
+
+
+PAGES = [
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "src").rglob("README.md")),
+    *sorted((ROOT / "python").rglob("README.md")),
+    *sorted((ROOT / "docs" / "decisions").glob("*.md")),
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_names_in_other_documents_exist(page: Path) -> None:
+    assert missing_names(page) == []
 
 
 @pytest.mark.parametrize(
