@@ -190,7 +190,8 @@ void RecordedCall::describe_values(const TracingContext& context) {
 }
 
 std::vector<Outcome::GradientEffect> RecordedCall::find_gradients(const TracingContext& context,
-                                                             std::vector<TensorRef>& handles, std::string& obstacle) {
+                                                                  std::vector<TensorRef>& handles,
+                                                                  std::string& obstacle) {
   std::vector<Outcome::GradientEffect> effects;
   const size_t count = handles.size();
   for (const TracingContext::GradientUse& use : context.gradient_uses()) {

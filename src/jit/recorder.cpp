@@ -25,8 +25,8 @@ void Recorder::stop() {
 }
 
 std::string Recorder::obstacle() const {
-  if (context_->caught_error()) return "catches an error, which may be another one for other arguments";
-  if (context_->trace().obstacle.empty() && context_->uses_tensors_of_other_threads())
+  if (context().caught_error()) return "catches an error, which may be another one for other arguments";
+  if (context().trace().obstacle.empty() && context().uses_tensors_of_other_threads())
     return "uses a tensor that another thread made during the call";
   return "";
 }
@@ -35,14 +35,14 @@ std::optional<RecordedCall> Recorder::finish(std::span<const TensorRef> argument
                                              std::span<const TensorRef> state, const std::string& name,
                                              std::string& obstacle) {
   const SizeTrace::Scope scope(traces_sizes() ? &sizes_->trace : nullptr);
-  return RecordedCall::finish(*context_, arguments, results, state, name, obstacle);
+  return RecordedCall::finish(context(), arguments, results, state, name, obstacle);
 }
 
 std::optional<RecordedCall> Recorder::finish(std::span<const TensorRef> arguments, std::span<const TensorRef> results,
                                              const std::string& name, std::string& obstacle) {
   const SizeTrace::Scope scope(traces_sizes() ? &sizes_->trace : nullptr);
-  const std::vector<TensorRef> captured = context_->captured(arguments, results);
-  return RecordedCall::finish(*context_, arguments, results, captured, name, obstacle);
+  const std::vector<TensorRef> captured = context().captured(arguments, results);
+  return RecordedCall::finish(context(), arguments, results, captured, name, obstacle);
 }
 
 TensorRef resized(const TensorRef& example, std::span<const std::pair<int64_t, int64_t>> sizes) {

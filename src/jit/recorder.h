@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/error.h"
 #include "base/number_trace.h"
 #include "jit/recorded_call.h"
 
@@ -42,11 +43,14 @@ class Recorder {
   /// Ends the run. Does nothing if it has ended.
   void stop();
   /// After the run: gives memory from outside its old contents.
-  void restore_contents() { context_->restore_contents(); }
+  void restore_contents() { context().restore_contents(); }
 
   /// The recording of the run, from start() on.
-  TracingContext& context() { return *context_; }
-  const TracingContext& context() const { return *context_; }
+  TracingContext& context() {
+    LUCID_CHECK(context_, "the recording has not been started");
+    return *context_;
+  }
+  const TracingContext& context() const { return const_cast<Recorder*>(this)->context(); }
   bool traces_sizes() const { return !sizes_->symbols.empty(); }
   const std::shared_ptr<TracedSizes>& sizes() const { return sizes_; }
   const std::shared_ptr<NumberTrace>& numbers() const { return numbers_; }

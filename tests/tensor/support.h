@@ -10,6 +10,7 @@
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/compute.h"
+#include "tensor/eager.h"
 #include "tensor/inplace.h"
 
 namespace lucid::testing {
