@@ -1,4 +1,4 @@
-"""A module that programs of capture_programs import and change."""
+"""A module that programs import and change."""
 
 SCALE = 2.0
 TABLE = {"a": 1.0}
