@@ -33,7 +33,7 @@ from types import CodeType
 from typing import Any
 
 import lucid
-import program_writer
+import program_draft
 import seeded_children
 from program_writer import Writer
 from random_program import Kept, Numbers, Program, Reports, given
@@ -289,7 +289,7 @@ class Totals:
 
     def rarest(self) -> list[tuple[int, str]]:
         """The number of programs with each entry of the op table, rarest first."""
-        return sorted((self.entries[op["name"]], op["name"]) for op in program_writer.table())
+        return sorted((self.entries[op["name"]], op["name"]) for op in program_draft.table())
 
     def report(self) -> str:
         lines = [f"{self.programs} programs match eager"]

@@ -9,6 +9,15 @@ import lucid
 import numpy as np
 
 
+class Box:
+    """An object with attributes, one of which every object has."""
+
+    last = None
+
+    def __init__(self, **values):
+        vars(self).update(values)
+
+
 class Numbers:
     """A tensor's elements as bytes. All NaNs count as equal."""
 

@@ -131,9 +131,10 @@ def test_in_random_programs():
         "-c",
         """
 import compile_programs
+import program_draft
 import program_writer
-only = tuple(op for op in program_writer.table() if op["name"] == "opposite")
-program_writer.table = program_writer.replayable = lambda: only
+only = tuple(op for op in program_draft.table() if op["name"] == "opposite")
+program_draft.table = program_draft.replayable = lambda: only
 used = 0
 for seed in range(20):
     program = program_writer.Writer(seed).write()

@@ -21,7 +21,7 @@ def test_random_programs_are_the_same_compiled(monkeypatch, first, last, off):
     assert total.varying > 0.15 * total.programs, total.report()
     assert total.sizes > 0.3 * total.varying, total.report()
     assert statistics.median(total.nodes.elements()) >= 12, total.report()
-    assert total.rarest()[len(compile_programs.program_writer.SIZED_BY_VALUES)][0] > 0, total.report()
+    assert total.rarest()[len(compile_programs.program_draft.SIZED_BY_VALUES)][0] > 0, total.report()
 
 
 def test_verified_calls_of_random_programs_differ_in_nothing(monkeypatch):

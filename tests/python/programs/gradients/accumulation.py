@@ -6,8 +6,6 @@ from lucid import nn
 from .._harness import Programs, program, x0, xg
 
 grad = lucid.autograd.grad
-
-
 Function = lucid.autograd.Function
 
 

@@ -10,8 +10,6 @@ import lucid
 from .._harness import Box, Programs, program, sample
 
 G = 2.0
-
-
 GF = None
 
 

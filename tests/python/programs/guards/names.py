@@ -3,20 +3,10 @@
 from .._harness import Programs, program, sample
 
 G = 2.0
-
-
 GT = None
-
-
 GL = []
-
-
 GD = {}
-
-
 GF = None
-
-
 GN = 0
 
 

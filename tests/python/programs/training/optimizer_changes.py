@@ -10,8 +10,6 @@ from .._harness import Programs, x0, xg
 from ..training.hooks import training
 
 O = lucid.optim
-
-
 S = lucid.optim.lr_scheduler
 
 

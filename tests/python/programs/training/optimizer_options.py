@@ -8,8 +8,6 @@ from lucid import nn
 from .._harness import Programs, program, x0
 
 F = nn.functional
-
-
 O = lucid.optim
 
 

@@ -6,8 +6,6 @@ from lucid import nn
 from .._harness import Programs, vary, x0
 
 F = nn.functional
-
-
 O = lucid.optim
 
 
