@@ -3,11 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <functional>
 #include <map>
-#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -15,172 +12,15 @@
 #include "base/scalar.h"
 #include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
-#include "float_elements.h"
 #include "loop/interpret.h"
 #include "run_code.h"
 #include "schedule/group_product.h"
+#include "schedule/product_reference.h"
 
 namespace lucid {
 namespace {
 
-/// The memory layout of an operand.
-enum class OperandLayout { kPlain, kTransposed, kStrided, kSharedBatch, kSharedRow };
-
-struct Case {
-  int64_t batches = 1;
-  int64_t m = 1;
-  int64_t n = 1;
-  int64_t k = 1;
-  OperandLayout a = OperandLayout::kPlain;
-  OperandLayout b = OperandLayout::kPlain;
-  Dtype dtype = Dtype::kF32;
-};
-
-std::ostream& operator<<(std::ostream& out, const Case& test) {
-  return out << name_of(test.dtype) << " " << test.batches << "x" << test.m << "x" << test.n << "x" << test.k
-             << " layouts " << static_cast<int>(test.a) << " " << static_cast<int>(test.b);
-}
-
-int64_t read_integer(Dtype dtype, const void* memory, int64_t index) {
-  switch (dtype) {
-    case Dtype::kU8:
-      return static_cast<const uint8_t*>(memory)[index];
-    case Dtype::kI8:
-      return static_cast<const int8_t*>(memory)[index];
-    case Dtype::kI16:
-      return static_cast<const int16_t*>(memory)[index];
-    case Dtype::kI32:
-      return static_cast<const int32_t*>(memory)[index];
-    default:
-      return static_cast<const int64_t*>(memory)[index];
-  }
-}
-
-/// An operand and its memory, which ends with its last element.
-struct Operand {
-  MemoryOperand description;
-  std::vector<std::byte> memory;
-};
-
-Operand make_operand(ValueId id, Dtype dtype, int64_t batches, int64_t rows, int64_t columns, OperandLayout layout,
-                     std::mt19937& random) {
-  Operand operand;
-  Dims strides;
-  switch (layout) {
-    case OperandLayout::kPlain:
-      strides = {rows * columns, columns, 1};
-      break;
-    case OperandLayout::kTransposed:
-      strides = {rows * columns, 1, rows};
-      break;
-    case OperandLayout::kStrided:
-      strides = {rows * columns * 6 + 5, columns * 3 + 2, 2};
-      break;
-    case OperandLayout::kSharedBatch:
-      strides = {0, columns, 1};
-      break;
-    case OperandLayout::kSharedRow:
-      strides = {columns, 0, 1};
-      break;
-  }
-  const int64_t offset = 3;
-  operand.description = {
-      .id = id, .dtype = dtype, .geometry = {.sizes = {batches, rows, columns}, .strides = strides, .offset = offset}};
-  const int64_t elements = offset + std::max<int64_t>(batches - 1, 0) * strides[0] +
-                           std::max<int64_t>(rows - 1, 0) * strides[1] +
-                           std::max<int64_t>(columns - 1, 0) * strides[2] + 1;
-  operand.memory.resize(static_cast<size_t>(elements) * size_of(dtype));
-  if (is_integer(dtype)) {
-    for (std::byte& byte : operand.memory) byte = static_cast<std::byte>(random());
-  } else {
-    std::normal_distribution<float> normal;
-    for (int64_t i = 0; i < elements; ++i) test::write_float(dtype, operand.memory.data(), i, normal(random));
-  }
-  return operand;
-}
-
-int64_t offset_of(const Operand& operand, int64_t i, int64_t j, int64_t k) {
-  const Geometry& geometry = operand.description.geometry;
-  return geometry.offset + i * geometry.strides[0] + j * geometry.strides[1] + k * geometry.strides[2];
-}
-
-/// Chains over blocks of 512, added in order.
-template <typename T>
-T product_of(int64_t k, const std::function<T(int64_t)>& a, const std::function<T(int64_t)>& b) {
-  T total = 0;
-  for (int64_t first = 0; first < k; first += 512) {
-    T chain = 0;
-    for (int64_t i = first; i < std::min(k, first + 512); ++i) chain = std::fma(a(i), b(i), chain);
-    total = first == 0 ? chain : total + chain;
-  }
-  return total;
-}
-
-/// Sixteen lanes in blocks of 256, k padded with zeros to a multiple of 16; blocks are added as a binary counter does.
-template <typename T>
-T column_product_of(int64_t k, const std::function<T(int64_t)>& a, const std::function<T(int64_t)>& b) {
-  using Lanes = std::array<T, 16>;
-  auto sum = [](Lanes x, const Lanes& y) {
-    for (size_t lane = 0; lane < 16; ++lane) x[lane] += y[lane];
-    return x;
-  };
-  std::map<int, Lanes> levels;
-  for (int64_t first = 0; first < k; first += 256) {
-    Lanes block{};
-    for (int64_t i = first; i < std::min(first + 256, (k + 15) / 16 * 16); ++i) {
-      T& lane = block[static_cast<size_t>(i % 16)];
-      lane = i < k ? std::fma(a(i), b(i), lane) : std::fma(T(0), T(0), lane);
-    }
-    int level = 0;
-    for (; levels.contains(level); ++level) {
-      block = sum(levels[level], block);
-      levels.erase(level);
-    }
-    levels[level] = block;
-  }
-  std::optional<Lanes> total;
-  for (const auto& [level, lanes] : levels) total = total ? sum(*total, lanes) : lanes;
-  for (size_t distance = 8; distance > 0; distance /= 2) {
-    for (size_t lane = 0; lane < distance; ++lane) (*total)[lane] += (*total)[lane + distance];
-  }
-  return (*total)[0];
-}
-
-template <typename T>
-double float_element(const Case& test, const Operand& a, const Operand& b, int64_t i, int64_t m, int64_t n) {
-  std::function<T(int64_t)> left = [&](int64_t k) {
-    return static_cast<T>(test::read_float(test.dtype, a.memory.data(), offset_of(a, i, m, k)));
-  };
-  std::function<T(int64_t)> right = [&](int64_t k) {
-    return static_cast<T>(test::read_float(test.dtype, b.memory.data(), offset_of(b, i, k, n)));
-  };
-  return test.n == 1 && test.k > 0 ? column_product_of<T>(test.k, left, right) : product_of<T>(test.k, left, right);
-}
-
-std::vector<std::byte> expected_result(const Case& test, const Operand& a, const Operand& b) {
-  const size_t bytes = size_of(test.dtype);
-  std::vector<std::byte> result(static_cast<size_t>(test.batches * test.m * test.n) * bytes);
-  for (int64_t i = 0, at = 0; i < test.batches; ++i) {
-    for (int64_t m = 0; m < test.m; ++m) {
-      for (int64_t n = 0; n < test.n; ++n, ++at) {
-        if (is_integer(test.dtype)) {
-          uint64_t sum = 0;
-          for (int64_t k = 0; k < test.k; ++k) {
-            sum += static_cast<uint64_t>(read_integer(test.dtype, a.memory.data(), offset_of(a, i, m, k))) *
-                   static_cast<uint64_t>(read_integer(test.dtype, b.memory.data(), offset_of(b, i, k, n)));
-          }
-          // The low bytes come first.
-          std::memcpy(result.data() + static_cast<size_t>(at) * bytes, &sum, bytes);
-        } else {
-          test::write_float(test.dtype, result.data(), at,
-                            test.dtype == Dtype::kF64 ? float_element<double>(test, a, b, i, m, n)
-                                                      : float_element<float>(test, a, b, i, m, n));
-        }
-      }
-    }
-  }
-  return result;
-}
+using namespace lucid::product_reference;
 
 /// Runs one range of a step's items.
 using Engine = std::function<void(const KernelStep&, void* const*, int64_t begin, int64_t end)>;
@@ -205,7 +45,7 @@ Engine compiled(CpuLevel target) {
 }
 
 /// Runs a schedule, each step's items in `pieces` ranges, the last first.
-std::vector<std::byte> run(const Schedule& schedule, const Operand& a, const Operand& b, const Case& test,
+std::vector<std::byte> run(const Schedule& schedule, const Factor& a, const Factor& b, const Case& test,
                            const Engine& engine, int64_t pieces) {
   const size_t elements = static_cast<size_t>(test.batches * test.m * test.n);
   const size_t guard = 64;
@@ -240,8 +80,8 @@ class Problem {
  public:
   explicit Problem(const Case& test) : test_(test) {
     std::mt19937 random(static_cast<uint32_t>(test.m * 131 + test.n * 17 + test.k));
-    a_ = make_operand(0, test.dtype, test.batches, test.m, test.k, test.a, random);
-    b_ = make_operand(1, test.dtype, test.batches, test.k, test.n, test.b, random);
+    a_ = make_factor(0, test.dtype, test.batches, test.m, test.k, test.a, random);
+    b_ = make_factor(1, test.dtype, test.batches, test.k, test.n, test.b, random);
     expected_ = expected_result(test, a_, b_);
   }
 
@@ -288,8 +128,8 @@ class Problem {
 
  private:
   Case test_;
-  Operand a_;
-  Operand b_;
+  Factor a_;
+  Factor b_;
   std::vector<std::byte> expected_;
 };
 
@@ -303,10 +143,10 @@ void check_compiled(const Case& test, std::initializer_list<int64_t> pieces = {1
 TEST(Contraction, InterpretedKernelsFollowTheCanonicalOrder) {
   for (CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
     for (const Case& test : {Case{1, 3, 5, 7}, Case{2, 17, 33, 20}, Case{1, 2, 18, 530},
-                             Case{1, 15, 20, 40, OperandLayout::kTransposed, OperandLayout::kTransposed},
-                             Case{2, 5, 1, 300, OperandLayout::kStrided, OperandLayout::kStrided},
-                             Case{1, 3, 20, 520, OperandLayout::kPlain, OperandLayout::kPlain, Dtype::kBF16},
-                             Case{1, 4, 20, 9, OperandLayout::kTransposed, OperandLayout::kStrided, Dtype::kI16}}) {
+                             Case{1, 15, 20, 40, FactorLayout::kTransposed, FactorLayout::kTransposed},
+                             Case{2, 5, 1, 300, FactorLayout::kStrided, FactorLayout::kStrided},
+                             Case{1, 3, 20, 520, FactorLayout::kPlain, FactorLayout::kPlain, Dtype::kBF16},
+                             Case{1, 4, 20, 9, FactorLayout::kTransposed, FactorLayout::kStrided, Dtype::kI16}}) {
       Problem(test).check(registers_of(level), interpreter(), 2);
     }
   }
@@ -331,10 +171,10 @@ TEST(Contraction, WideRowsAndLongProducts) {
 }
 
 TEST(Contraction, LayoutsDoNotChangeBits) {
-  for (OperandLayout a : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided,
-                          OperandLayout::kSharedBatch, OperandLayout::kSharedRow}) {
-    for (OperandLayout b : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided,
-                            OperandLayout::kSharedBatch, OperandLayout::kSharedRow}) {
+  for (FactorLayout a : {FactorLayout::kPlain, FactorLayout::kTransposed, FactorLayout::kStrided,
+                         FactorLayout::kSharedBatch, FactorLayout::kSharedRow}) {
+    for (FactorLayout b : {FactorLayout::kPlain, FactorLayout::kTransposed, FactorLayout::kStrided,
+                           FactorLayout::kSharedBatch, FactorLayout::kSharedRow}) {
       check_compiled({3, 17, 35, 600, a, b});
       check_compiled({2, 1, 35, 40, a, b});
       check_compiled({2, 5, 1, 300, a, b});
@@ -346,15 +186,15 @@ TEST(Contraction, LayoutsDoNotChangeBits) {
 TEST(Contraction, EveryDtype) {
   for (Dtype dtype :
        {Dtype::kF64, Dtype::kF16, Dtype::kBF16, Dtype::kU8, Dtype::kI8, Dtype::kI16, Dtype::kI32, Dtype::kI64}) {
-    for (OperandLayout a : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided}) {
-      for (OperandLayout b : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided}) {
+    for (FactorLayout a : {FactorLayout::kPlain, FactorLayout::kTransposed, FactorLayout::kStrided}) {
+      for (FactorLayout b : {FactorLayout::kPlain, FactorLayout::kTransposed, FactorLayout::kStrided}) {
         check_compiled({2, 19, 37, 70, a, b, dtype});
         check_compiled({1, 5, 1, 40, a, b, dtype});
       }
     }
-    check_compiled({1, 50, 40, 1100, OperandLayout::kPlain, OperandLayout::kPlain, dtype});
-    check_compiled({1, 1, 40, 600, OperandLayout::kPlain, OperandLayout::kPlain, dtype});
-    check_compiled({1, 3, 4, 0, OperandLayout::kPlain, OperandLayout::kPlain, dtype});
+    check_compiled({1, 50, 40, 1100, FactorLayout::kPlain, FactorLayout::kPlain, dtype});
+    check_compiled({1, 1, 40, 600, FactorLayout::kPlain, FactorLayout::kPlain, dtype});
+    check_compiled({1, 3, 4, 0, FactorLayout::kPlain, FactorLayout::kPlain, dtype});
   }
 }
 
@@ -363,16 +203,16 @@ TEST(Contraction, ItemsMayBeSplitAnywhere) {
     check_compiled({1, 200, 300, 600}, {pieces});
     check_compiled({4, 30, 40, 50}, {pieces});
     check_compiled({1, 100, 1, 700}, {pieces});
-    check_compiled({1, 64, 200, 784, OperandLayout::kPlain, OperandLayout::kTransposed}, {pieces});
-    check_compiled({1, 90, 64, 1024, OperandLayout::kTransposed, OperandLayout::kPlain}, {pieces});
+    check_compiled({1, 64, 200, 784, FactorLayout::kPlain, FactorLayout::kTransposed}, {pieces});
+    check_compiled({1, 90, 64, 1024, FactorLayout::kTransposed, FactorLayout::kPlain}, {pieces});
   }
 }
 
 TEST(Contraction, AnItemMayHaveMoreTilesThanAreCopiedAtOnce) {
   check_compiled({1, 160, 2, 513});
-  check_compiled({1, 160, 2, 513, OperandLayout::kTransposed, OperandLayout::kTransposed});
-  check_compiled({1, 160, 34, 70, OperandLayout::kTransposed, OperandLayout::kPlain});
-  check_compiled({1, 400, 40, 20, OperandLayout::kStrided, OperandLayout::kStrided});
+  check_compiled({1, 160, 2, 513, FactorLayout::kTransposed, FactorLayout::kTransposed});
+  check_compiled({1, 160, 34, 70, FactorLayout::kTransposed, FactorLayout::kPlain});
+  check_compiled({1, 400, 40, 20, FactorLayout::kStrided, FactorLayout::kStrided});
 }
 
 TEST(Contraction, OneKernelServesManySizes) {
@@ -389,7 +229,7 @@ TEST(Contraction, OneKernelServesManySizes) {
 }
 
 TEST(Contraction, PackedPanelsNameTheirInput) {
-  const Schedule schedule = Problem({1, 64, 40, 30, OperandLayout::kPlain, OperandLayout::kTransposed})
+  const Schedule schedule = Problem({1, 64, 40, 30, FactorLayout::kPlain, FactorLayout::kTransposed})
                                 .schedule(registers_of(CpuLevel::kAvx512));
   ASSERT_EQ(schedule.steps.size(), 2u);
   EXPECT_EQ(schedule.steps[0].packs, 1);
@@ -410,10 +250,10 @@ TEST(Contraction, GroupsFollowTheCanonicalOrder) {
 }
 
 TEST(Contraction, GroupsTakeAnyStrides) {
-  for (OperandLayout a : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided,
-                          OperandLayout::kSharedBatch, OperandLayout::kSharedRow}) {
-    for (OperandLayout b : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided,
-                            OperandLayout::kSharedBatch, OperandLayout::kSharedRow}) {
+  for (FactorLayout a : {FactorLayout::kPlain, FactorLayout::kTransposed, FactorLayout::kStrided,
+                         FactorLayout::kSharedBatch, FactorLayout::kSharedRow}) {
+    for (FactorLayout b : {FactorLayout::kPlain, FactorLayout::kTransposed, FactorLayout::kStrided,
+                           FactorLayout::kSharedBatch, FactorLayout::kSharedRow}) {
       Problem({2, 18, 21, 20, a, b}).check_group({1, 1}, 2);
       Problem({2, 18, 21, 20, a, b}).check_group({2, 2}, 1);
     }
@@ -423,8 +263,8 @@ TEST(Contraction, GroupsTakeAnyStrides) {
 TEST(Contraction, GroupsTakeEveryDtype) {
   for (Dtype dtype :
        {Dtype::kF64, Dtype::kF16, Dtype::kBF16, Dtype::kU8, Dtype::kI8, Dtype::kI16, Dtype::kI32, Dtype::kI64}) {
-    Problem({1, 18, 21, 530, OperandLayout::kPlain, OperandLayout::kTransposed, dtype}).check_group({1, 1}, 1);
-    Problem({1, 30, 33, 18, OperandLayout::kTransposed, OperandLayout::kPlain, dtype}).check_group({4, 2}, 1);
+    Problem({1, 18, 21, 530, FactorLayout::kPlain, FactorLayout::kTransposed, dtype}).check_group({1, 1}, 1);
+    Problem({1, 30, 33, 18, FactorLayout::kTransposed, FactorLayout::kPlain, dtype}).check_group({4, 2}, 1);
   }
 }
 
