@@ -59,7 +59,9 @@ Tensors apply(const RecordedCall& call, const Tensors& arguments) {
   for (const IRNode& node : function.graph.nodes) {
     std::vector<Operand> operands;
     for (const IROperand& input : node.inputs)
-      operands.push_back(input.id >= 0 ? Operand(values.at(input.id)) : input.number ? Operand(*input.number) : Operand());
+      operands.push_back(input.id >= 0  ? Operand(values.at(input.id))
+                         : input.number ? Operand(*input.number)
+                                        : Operand());
     const Values results = eager().emit(*node.op, operands, node.attributes);
     for (size_t i = 0; i < results.size(); ++i) values[node.outputs[i]] = results[i];
   }

@@ -113,7 +113,9 @@ def test_every_link_of_the_tour_leads_to_a_file() -> None:
 # A path, a C++ member, or a C++ constant. Other names may belong to a library.
 CHECKED = re.compile(r"[\w.-]+(?:/[\w.-]+)+/?|\w+\.(?:cpp|h|py|md)|[A-Z]\w+::\w+(?:\(\))?|k[A-Z]\w+")
 # Made by a build, or named as examples.
-ELSEWHERE = re.compile(r"build/.*|(?:\w+/)*x(?:_test)?\.(?:cpp|h)|/.*|\w+/(?:emitter_methods|ops|methods|method_calls)\.\w+")
+ELSEWHERE = re.compile(
+    r"build/.*|(?:\w+/)*x(?:_test)?\.(?:cpp|h)|/.*|\w+/(?:emitter_methods|ops|methods|method_calls)\.\w+"
+)
 
 
 def folders_of(page: Path) -> list[Path]:
