@@ -102,6 +102,10 @@ const ModuleNames& module_names();
 void make_core(PyObject* self);
 void install_bridge();
 void bind_module_hooks(nb::module_& module);
+/// Adds the hook (kind, function, with_kwargs, always_call, prepend). Returns what removes it.
+nb::object add_hook(nn::Module& module, PyObject* const* arguments);
+/// The arguments with which add_hook() adds the hooks again, for copies.
+nb::list hooks_of(const nn::Module& module);
 void bind_modules(nb::module_& module);
 /// `_core.models`: networks built from Lucid's modules only.
 void bind_models(nb::module_& module);

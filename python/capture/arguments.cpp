@@ -19,11 +19,6 @@ namespace {
 
 using Kind = ArgumentShape::Kind;
 
-std::string text_of(PyObject* name) {
-  const char* text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  return text ? text : value_text(name);
-}
-
 /// The memory of an object after its header.
 std::string_view bytes_of(PyObject* object) {
   return {reinterpret_cast<const char*>(object) + sizeof(PyObject),
@@ -88,7 +83,7 @@ class Comparison {
     return wants_difference_ ? place + part : std::string();
   }
   std::string attribute_place(const std::string& place, PyObject* name) const {
-    return wants_difference_ ? place + "." + text_of(name) : std::string();
+    return wants_difference_ ? place + "." + name_text(name) : std::string();
   }
   std::string entry_place(const std::string& place, PyObject* key) const {
     return wants_difference_ ? place + "[" + value_text(key) + "]" : std::string();

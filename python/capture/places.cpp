@@ -18,13 +18,6 @@ int _PySet_NextEntry(PyObject*, Py_ssize_t*, PyObject**, Py_hash_t*);
 namespace lucid::python {
 namespace {
 
-std::string text_of(PyObject* name) {
-  const char* text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  if (text) return text;
-  PyErr_Clear();
-  return value_text(name);
-}
-
 /// Calls a function with every item of a list, a deque or a set until it returns false.
 template <typename Function>
 bool for_each_item(PyObject* holder, Function function) {
@@ -163,7 +156,7 @@ bool DictGuard::holds_at(uint64_t now) const {
 }
 
 Difference DictGuard::difference_of(PyObject* key, PyObject* before, PyObject* now) const {
-  const std::string name = text_of(key);
+  const std::string name = name_text(key);
   std::string where;
   switch (style) {
     case Style::kGlobal:

@@ -94,4 +94,11 @@ std::string value_text(PyObject* value) {
   return result;
 }
 
+std::string name_text(PyObject* name) {
+  const char* text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+  if (text) return text;
+  PyErr_Clear();
+  return value_text(name);
+}
+
 }  // namespace lucid::python

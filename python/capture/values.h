@@ -44,6 +44,8 @@ bool is_constant(PyObject* value);
 
 /// A value for messages: the repr of numbers and strings, the type of anything else. Runs no user code.
 std::string value_text(PyObject* value);
+/// A name for messages: a str without quotes.
+std::string name_text(PyObject* name);
 
 /// The value that a dict has for an exact str, or null. Runs no code of users: other keys are not compared. Borrowed.
 PyObject* find_name(PyObject* dict, PyObject* name);

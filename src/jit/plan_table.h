@@ -146,6 +146,8 @@ class PlanTable {
   using Entry = std::vector<std::unique_ptr<Variant>>;
   using Candidates = RefList<TablePlan, 4>;
 
+  /// After this many consecutive recordings that raised, a key is not recorded again until a call returns.
+  static constexpr int kMaxRaising = 3;
   /// What to do with a call that no plan matches.
   enum class Next : uint8_t {
     kFindAgain,
@@ -233,6 +235,7 @@ class PlanTable {
   /// the order of later calls. The condition is evaluated under the lock.
   template <typename Condition>
   void finish_while(const Condition& holds);
+  void finish_recordings_of(const CallKey& key);
 
   Mutex& mutex() const { return mutex_of(LockRank::kPlanTable, this); }
 

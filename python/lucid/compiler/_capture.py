@@ -29,10 +29,11 @@ from ._code import LIBRARIES, OWN, is_caching, is_library, is_numpy, is_own, nam
 from ._found import Found, Memory, add_containers, have_hooks
 from ._functions import is_reflecting, reason_for
 from ._guarding import found_by
-from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
+from ._kinds import is_heap_class, is_lock, name_of, printable
 from ._knowledge import Knowledge, Learned
 from ._leaving import LeavingFloats
 from ._numbers import VaryingPlace, inspects_types
+from ._ran import guard_numpy, guard_own, root_of
 from ._repeated import CallLog, modes
 from ._results import Known
 from ._shared import SharedObjects
@@ -270,9 +271,9 @@ class Recording:
         sites = capture.sites_of(codes)
         facts = self._effects(ran)
         found.guards.set_sites(sites)
-        self._guard_numpy(ran)
+        guard_numpy(self._found, ran)
 
-        self._guard_own(ran)
+        guard_own(self._found, self._capture.knowledge, ran)
         late = codes - state.codes - knowledge.ran
         skipped_hooks = state.skips_hooks and any(_effects.runs_backward(code) for code, _ in ran)
         late |= self._learn_functions(ran, late)
@@ -345,51 +346,6 @@ class Recording:
         tensors = (tensor for tensor, _ in self._found.state.tensors.values())
         return add_containers((*self._args, *self._kwargs.values()), set()) and not have_hooks(tensors)
 
-    def _guard_numpy(self, ran: list[tuple[CodeType, Any]]) -> None:
-        """Guards the globals that NumPy's functions name, and attributes of modules among them. Nothing behind them is
-        visited."""
-        named: dict[int, tuple[dict[str, Any], set[str]]] = {}
-        for code, function in ran:
-            if type(function) is types.FunctionType and is_numpy(code):
-                entries, uses = function.__globals__, named_by(code)
-                named.setdefault(id(entries), (entries, set()))[1].update(uses.globals)
-                for module in (entries.get(name) for name in uses.globals):
-                    if type(module) is types.ModuleType:
-                        named.setdefault(id(vars(module)), (vars(module), set()))[1].update(uses.attributes)
-        for entries, names in named.values():
-            if new := self._not_guarded(entries, names):
-                self._found.guards.named(entries, new, "NumPy's ", "global")
-
-    def _not_guarded(self, entries: dict[str, Any], names: set[str]) -> frozenset[str]:
-        """The names whose globals are not guarded yet. From now on they are."""
-        guarded = self._found.guarded
-        new = frozenset(name for name in names if (id(entries), name) not in guarded)
-        guarded.update((id(entries), name) for name in new)
-        return new
-
-    def _guard_own(self, ran: list[tuple[CodeType, Any]]) -> None:
-        """Guards functions of Lucid that ran, and the globals that they read: programs may have replaced them."""
-        guards, knowledge = self._found.guards, self._capture.knowledge
-        read: dict[int, tuple[dict[str, Any], set[str]]] = {}
-        for code, function in ran:
-            if is_own(code) and type(function) is types.FunctionType:
-                if id(function) not in self._found.guarded:
-                    self._found.guarded.add(id(function))
-                    guards.function(function, code.co_qualname)
-                _, names = read.setdefault(id(function.__globals__), (function.__globals__, set()))
-                names.update(code.co_names)
-        for entries, names in read.values():
-            if not (new := self._not_guarded(entries, names)):
-                continue
-            guards.named(entries, new, f"{entries['__name__']}.", "global")
-            for value in [entries[name] for name in sorted(names) if name in entries]:
-                if type(value) is types.ModuleType:
-                    guards.named(vars(value), frozenset(names), f"{value.__name__}.", "global")
-                elif derives(type(value), type):
-                    for base in filter(is_heap_class, mro_of(value)):
-                        guards.class_(base, simple_name_of(base))
-            knowledge.own_globals.setdefault(id(entries), (entries, set()))[1].update(names)
-
     def _learn_functions(self, ran: list[tuple[CodeType, Any]], late: set[CodeType]) -> set[CodeType]:
         """Remembers functions that ran although the walk did not find them. Returns their code objects."""
         objects = self._found.state.objects | self._found.arguments.keys()
@@ -408,28 +364,13 @@ class Recording:
                 news.add(code)
         return news
 
-    def _root(self) -> CodeType | None:
-        function: Any = self._capture.function
-        while True:
-            if type(function) is types.MethodType:
-                function = function.__func__
-            elif type(function) is functools.partial:
-                function = function.func
-            else:
-                break
-        if type(function) is not types.FunctionType:
-            name = "forward" if derives(type(function), _core.Module) else "__call__"
-            classes = [_core.class_dict(base) for base in mro_of(type(function))]
-            function = next((entries[name] for entries in classes if name in entries), None)
-        return function.__code__ if type(function) is types.FunctionType else None
-
     def _message(self, name: str, reason: str, sites: dict[str, str]) -> str:
         """A reason, prefixed with the line where the name occurs or, failing that, where the function begins."""
         # The part before the first bracket ends in a name that occurs in code.
         names = re.findall(r"[A-Za-z_]\w*", name.partition("[")[0])
         where = next((sites[part] for part in reversed(names) if part in sites), None)
         if where is None:
-            root = self._root()
+            root = root_of(self._capture.function)
             where = site(root) if root is not None else None
         return printable(f"{where}: {reason}" if where else reason)
 

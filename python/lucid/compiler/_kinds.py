@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 import types
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
@@ -302,3 +303,12 @@ LOCAL_TEXTS = [
     functools.partial(time.strftime, "%A%B%c%p%s%x%X%Z", time.struct_time((2024, month, 1, 0, 0, 0, 0, 1, -1)))
     for month in (1, 7)
 ]
+
+
+def is_weak_tensor(cell: types.CellType) -> bool:
+    """Whether a cell holds a weak reference to a tensor."""
+    try:
+        reference = cell.cell_contents
+    except ValueError:
+        return False
+    return type(reference) is weakref.ref and derives(type(reference()), lucid.Tensor)

@@ -13,7 +13,6 @@ import datetime
 import operator
 import sys
 import types
-import weakref
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -334,7 +333,7 @@ class Walk:
             # A function that Lucid wraps, for instance with no_grad(), is the user's. Hooks keep weak references to
             # their tensors.
             for cell in cells:
-                if not _is_weak_tensor(cell):
+                if not _kinds.is_weak_tensor(cell):
                     self.start(cell, place)
             return
         self.guards.function(function, place)
@@ -441,11 +440,3 @@ class Walk:
             if base not in self.guarded_classes:
                 self.guarded_classes[base] = simple_name_of(base)
                 self._new_classes.append(base)
-
-
-def _is_weak_tensor(cell: types.CellType) -> bool:
-    try:
-        reference = cell.cell_contents
-    except ValueError:
-        return False
-    return type(reference) is weakref.ref and derives(type(reference()), lucid.Tensor)
