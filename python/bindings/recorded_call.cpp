@@ -104,7 +104,7 @@ void bind_recorded_call(nb::module_& module) {
             const std::optional<PassList> list = to_passes(passes);
             jit::run_passes(self.function, list ? &*list : nullptr);
           },
-          "passes"_a)
+          "passes"_a.none())
       .def_prop_ro("captured", &captured_tensors)
       .def_prop_ro("constants", &constants_of);
   nb::class_<RecordedCallHandle>(module, "RecordedCall")
