@@ -19,8 +19,10 @@ import contextlib
 import dataclasses
 import functools
 import io
+import os
 import random
 import re
+import time
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -159,13 +161,37 @@ class Net(nn.Module):
 
 @contextlib.contextmanager
 def patched(owner, name, value):
-    """Sets an attribute, and sets it back."""
-    before = getattr(owner, name)
+    """Sets an attribute, and sets it back, or deletes it if there was none or a class inherited it."""
+    is_new = not hasattr(owner, name) or (isinstance(owner, type) and name not in vars(owner))
+    before = getattr(owner, name, None)
     setattr(owner, name, value)
     try:
         yield
     finally:
-        setattr(owner, name, before)
+        if is_new:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, before)
+
+
+def set_zone(name):
+    os.environ["TZ"] = name
+    time.tzset()
+
+
+@contextlib.contextmanager
+def time_zone(name=None):
+    """A time zone, or none, in TZ; and then what was there."""
+    before = os.environ.pop("TZ", None)
+    if name is not None:
+        set_zone(name)
+    try:
+        yield
+    finally:
+        os.environ.pop("TZ", None)
+        if before is not None:
+            os.environ["TZ"] = before
+        time.tzset()
 
 
 def _bits(tensor):

@@ -14,6 +14,21 @@ from lucid import nn
 
 from .._harness import Programs, patched, vary, x0
 
+CLIP = sys.modules["lucid.nn.utils.clip_grad"]
+
+
+def clipping(run):
+    """A compiled function that clips a gradient with Python code of Lucid."""
+    w = nn.Parameter(x0())
+
+    def f(x):
+        w.grad = None
+        (x * w).sum().backward()
+        nn.utils.clip_grad_norm_([w], 1.0)
+        return w.grad * 1
+
+    return run.compile(f)
+
 
 class Targets(Programs):
     def class_as_the_target(run):
@@ -238,18 +253,9 @@ class Targets(Programs):
         run.see(len(log))
 
     def helper_of_lucid_patched(run):
-        w = nn.Parameter(x0())
-        clip = sys.modules["lucid.nn.utils.clip_grad"]
-
-        def f(x):
-            w.grad = None
-            (x * w).sum().backward()
-            nn.utils.clip_grad_norm_([w], 1.0)
-            return w.grad * 1
-
-        f = run.compile(f)
+        f = clipping(run)
         run.repeat(f, x0)
-        with patched(clip, "get_total_norm", lambda *args, **kwargs: lucid.tensor(10.0)):
+        with patched(CLIP, "get_total_norm", lambda *args, **kwargs: lucid.tensor(10.0)):
             run.repeat(f, x0, n=2)
         run.call(f, x0())
 
@@ -261,70 +267,37 @@ class Targets(Programs):
             def __call__(self, *args, **kwargs):
                 return lucid.tensor(self.norm)
 
-        w = nn.Parameter(x0())
-        clip = sys.modules["lucid.nn.utils.clip_grad"]
-
-        def f(x):
-            w.grad = None
-            (x * w).sum().backward()
-            nn.utils.clip_grad_norm_([w], 1.0)
-            return w.grad * 1
-
-        f = run.compile(f)
+        f = clipping(run)
         norm = Norm()
-        with patched(clip, "get_total_norm", norm):
+        with patched(CLIP, "get_total_norm", norm):
             run.steps(f, lambda: setattr(norm, "norm", norm.norm * 2))
         run.call(f, x0())
 
     def defaults_of_a_function_of_lucid(run):
         f = run.compile(lambda x: nn.functional.dropout(x))
-        before = nn.functional.dropout.__defaults__
         run.repeat(f, x0)
-        nn.functional.dropout.__defaults__ = (1.0, *before[1:])
-        try:
+        with patched(nn.functional.dropout, "__defaults__", (1.0, *nn.functional.dropout.__defaults__[1:])):
             run.repeat(f, x0, n=2)
-        finally:
-            nn.functional.dropout.__defaults__ = before
         run.call(f, x0())
 
     def defaults_of_a_function_that_lucid_calls(run):
-        w = nn.Parameter(x0())
-        clip = sys.modules["lucid.nn.utils.clip_grad"]
-
-        def f(x):
-            w.grad = None
-            (x * w).sum().backward()
-            nn.utils.clip_grad_norm_([w], 1.0)
-            return w.grad * 1
-
-        f = run.compile(f)
+        f = clipping(run)
         run.repeat(f, x0)
 
         def other(parameters, max_norm, total_norm):
             for parameter in parameters:
                 parameter.grad.mul_(0.0)
 
-        with patched(clip.clip_grads_with_norm_, "__code__", other.__code__):
+        with patched(CLIP.clip_grads_with_norm_, "__code__", other.__code__):
             run.repeat(f, x0, n=2)
         run.call(f, x0())
 
     def class_that_lucid_uses_patched(run):
-        w = nn.Parameter(x0())
         seen = []
-
-        def f(x):
-            w.grad = None
-            (x * w).sum().backward()
-            nn.utils.clip_grad_norm_([w], 1.0)
-            return w.grad * 1
-
-        f = run.compile(f)
+        f = clipping(run)
         run.repeat(f, x0)
         before = lucid.no_grad.__enter__
-        lucid.no_grad.__enter__ = lambda self: seen.append(1) or before(self)
-        try:
+        with patched(lucid.no_grad, "__enter__", lambda self: seen.append(1) or before(self)):
             run.repeat(f, x0, n=2)
-        finally:
-            del lucid.no_grad.__enter__
         run.call(f, x0())
         run.see(len(seen) > 0)

@@ -5,7 +5,7 @@ import types
 import lucid
 from lucid import nn
 
-from .._harness import Programs, vary, x0
+from .._harness import Programs, patched, vary, x0
 
 
 class Tagged(lucid.Tensor):
@@ -116,28 +116,19 @@ class TensorClasses(Programs):
         w = nn.Parameter(x0())
         f = run.compile(lambda y: w.double_it() + y if hasattr(w, "double_it") else y)
         run.repeat(f, x0)
-        nn.Parameter.double_it = lambda self: self * 2
-        try:
+        with patched(nn.Parameter, "double_it", lambda self: self * 2):
             run.repeat(f, x0, at={2: lambda: setattr(nn.Parameter, "double_it", lambda self: self * 5)})
-        finally:
-            del nn.Parameter.double_it
         run.call(f, x0())
 
     def method_patched_on_tensor_reads_state(run):
         scale = [2.0]
-        lucid.Tensor.grow = lambda self: self * scale[0]
-        try:
+        with patched(lucid.Tensor, "grow", lambda self: self * scale[0]):
             run.steps(run.compile(lambda y: y.grow()), lambda: scale.__setitem__(0, scale[0] + 1))
-        finally:
-            del lucid.Tensor.grow
 
     def property_patched_on_tensor(run):
-        lucid.Tensor.twice = property(lambda self: self * 2)
-        try:
+        with patched(lucid.Tensor, "twice", property(lambda self: self * 2)):
             f = run.compile(lambda y: y.twice)
             run.steps(f, lambda: setattr(lucid.Tensor, "twice", property(lambda self: self * 5)))
-        finally:
-            del lucid.Tensor.twice
 
     def gradient_of_a_tensor_class(run):
         def f(x):

@@ -13,6 +13,16 @@ from .._harness import Programs, patched, x0
 from ..state.closures import Adder, Scaler
 
 
+class Two:
+    def by(self):
+        return 2.0
+
+
+class Three:
+    def by(self):
+        return 3.0
+
+
 class SpecialMethods(Programs):
     def special_method_is_an_object(run):
         class Table:
@@ -221,40 +231,16 @@ class SpecialMethods(Programs):
         run.steps(run.compile(lambda x: x * box.get()), box.grow)
 
     def class_swapped(run):
-        class Two:
-            def by(self):
-                return 2.0
-
-        class Three:
-            def by(self):
-                return 3.0
-
         box = Two()
         f = run.compile(lambda x: x * box.by())
         run.steps(f, lambda: setattr(box, "__class__", Three if type(box) is Two else Two))
 
     def class_of_an_argument_swapped(run):
-        class Two:
-            def by(self):
-                return 2.0
-
-        class Three:
-            def by(self):
-                return 3.0
-
         box = Two()
         f = run.compile(lambda x, b: x * b.by())
         run.steps(f, lambda: setattr(box, "__class__", Three if type(box) is Two else Two), box)
 
     def bases_changed(run):
-        class Two:
-            def by(self):
-                return 2.0
-
-        class Three:
-            def by(self):
-                return 3.0
-
         class Box(Two):
             pass
 

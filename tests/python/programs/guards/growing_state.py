@@ -6,6 +6,20 @@ from lucid import nn
 from .._harness import Box, Programs, program, sample, vary
 
 
+def train(run, m, o, after=lambda: None, **options):
+    """Steps of an optimizer, each with another batch."""
+
+    def step(x, y):
+        loss = ((m(x) - y) ** 2).mean()
+        o.zero_grad()
+        loss.backward()
+        o.step()
+        after()
+        return loss
+
+    run.repeat(run.compile(step), sample, vary(lambda i: sample(i + 50, 3, 2)), **options)
+
+
 class GrowingState(Programs, compiles=True, guards=True):
     @program(eager="the call writes closure st[0]")
     def exception_first(run):
@@ -73,50 +87,18 @@ class GrowingState(Programs, compiles=True, guards=True):
 
     def train_step_sgd(run):
         m = nn.Linear(4, 2)
-        o = lucid.optim.SGD(m.parameters(), 0.1)
-
-        def step(x, y):
-            loss = ((m(x) - y) ** 2).mean()
-            o.zero_grad()
-            loss.backward()
-            o.step()
-            return loss
-
-        run.repeat(run.compile(step), sample, vary(lambda i: sample(i + 50, 3, 2)), n=8, see=lambda: (m.weight, m.bias))
+        train(run, m, lucid.optim.SGD(m.parameters(), 0.1), n=8, see=lambda: (m.weight, m.bias))
 
     def train_step_adam(run):
         m = nn.Linear(4, 2)
         o = lucid.optim.Adam(m.parameters(), 0.1)
-
-        def step(x, y):
-            loss = ((m(x) - y) ** 2).mean()
-            o.zero_grad()
-            loss.backward()
-            o.step()
-            return loss
-
-        f = run.compile(step)
-        for i in range(16):
-            run.call(f, sample(i), sample(i + 50, 3, 2))
-            run.see(m.weight, m.bias, o.state_dict())
+        train(run, m, o, n=16, see=lambda: (m.weight, m.bias, o.state_dict()))
 
     def train_step_adam_sched(run):
         m = nn.Linear(4, 2)
         o = lucid.optim.Adam(m.parameters(), 0.1)
         sch = lucid.optim.lr_scheduler.ExponentialLR(o, 0.9)
-
-        def step(x, y):
-            loss = ((m(x) - y) ** 2).mean()
-            o.zero_grad()
-            loss.backward()
-            o.step()
-            return loss
-
-        f = run.compile(step)
-        for i in range(20):
-            run.call(f, sample(i), sample(i + 50, 3, 2))
-            run.see(m.weight, m.bias, o.state_dict())
-            sch.step()
+        train(run, m, o, n=20, see=lambda: (m.weight, m.bias, o.state_dict()), before=lambda i: i and sch.step())
 
     @program(
         eager="calls LRScheduler.step, which counts the steps of a schedule", reported="reads a learning rate schedule"
@@ -126,18 +108,7 @@ class GrowingState(Programs, compiles=True, guards=True):
         o = lucid.optim.SGD(m.parameters(), 0.1)
         sch = lucid.optim.lr_scheduler.ExponentialLR(o, 0.9)
 
-        def step(x, y):
-            loss = ((m(x) - y) ** 2).mean()
-            o.zero_grad()
-            loss.backward()
-            o.step()
-            sch.step()
-            return loss
-
-        f = run.compile(step)
-        for i in range(16):
-            run.call(f, sample(i), sample(i + 50, 3, 2))
-            run.see(m.weight, o.param_groups[0]["lr"])
+        train(run, m, o, sch.step, n=16, see=lambda: (m.weight, o.param_groups[0]["lr"]))
 
     @program(one_call=True)
     def grad_accum_counter(run):

@@ -9,6 +9,24 @@ from lucid import nn
 from .._harness import Programs, x0
 
 
+def keep(run, part):
+    """Keeps a part of each gradient, which no later call may change."""
+    m = nn.Linear(3, 3)
+    kept = []
+
+    def step(x):
+        m.zero_grad()
+        y = m(x).sum()
+        y.backward()
+        return y
+
+    f = run.compile(step)
+    for i in range(5):
+        run.call(f, x0() * (i + 1))
+        kept.append(part(m))
+        run.see(*kept)
+
+
 class ModuleMemory(Programs):
     def deepcopy_ema(run):
         m = nn.Linear(3, 3)
@@ -90,52 +108,13 @@ class ModuleMemory(Programs):
                 m.weight.grad = lucid.ones(3, 3)
 
     def grad_kept_alias(run):
-        m = nn.Linear(3, 3)
-
-        def step(x):
-            m.zero_grad()
-            y = m(x).sum()
-            y.backward()
-            return y
-
-        f = run.compile(step)
-        kept = []
-        for i in range(5):
-            run.call(f, x0() * (i + 1))
-            kept.append(m.weight.grad)
-            run.see(*kept)
+        keep(run, lambda m: m.weight.grad)
 
     def grad_numpy_alias(run):
-        m = nn.Linear(3, 3)
-
-        def step(x):
-            m.zero_grad()
-            y = m(x).sum()
-            y.backward()
-            return y
-
-        f = run.compile(step)
-        kept = []
-        for i in range(5):
-            run.call(f, x0() * (i + 1))
-            kept.append(m.weight.grad.numpy())
-            run.see(*[k.copy() for k in kept])
+        keep(run, lambda m: m.weight.grad.numpy())
 
     def grad_view_alias(run):
-        m = nn.Linear(3, 3)
-
-        def step(x):
-            m.zero_grad()
-            y = m(x).sum()
-            y.backward()
-            return y
-
-        f = run.compile(step)
-        kept = []
-        for i in range(5):
-            run.call(f, x0() * (i + 1))
-            kept.append(m.weight.grad[0])
-            run.see(*kept)
+        keep(run, lambda m: m.weight.grad[0])
 
     def weight_numpy_alias(run):
         m = nn.Linear(3, 3)

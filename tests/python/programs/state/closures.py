@@ -177,15 +177,8 @@ class Closures(Programs):
     def lucid_class_patched_with_an_object(run):
         scaler = Scaler()
         model = nn.Sequential(nn.ReLU())
-        before = nn.ReLU.__dict__.get("forward")
-        nn.ReLU.forward = lambda self, x, scale=scaler: x * scale()
-        try:
+        with patched(nn.ReLU, "forward", lambda self, x, scale=scaler: x * scale()):
             run.steps(run.compile(lambda x: model(x)), lambda: setattr(scaler, "scale", scaler.scale + 1))
-        finally:
-            if before is None:
-                del nn.ReLU.forward
-            else:
-                nn.ReLU.forward = before
 
     def lucid_class_patched_with_a_descriptor(run):
         class Forward:
@@ -201,16 +194,9 @@ class Closures(Programs):
                 return x * self.by
 
         forward = Forward()
-        before = nn.ReLU.__dict__.get("forward")
-        nn.ReLU.forward = forward
-        try:
+        with patched(nn.ReLU, "forward", forward):
             model = nn.Sequential(nn.ReLU())
             run.steps(run.compile(lambda x: model(x)), lambda: setattr(forward, "by", forward.by + 1))
-        finally:
-            if before is None:
-                del nn.ReLU.forward
-            else:
-                nn.ReLU.forward = before
 
     def functional_patched_with_an_object(run):
         class Relu:

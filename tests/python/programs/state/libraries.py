@@ -4,12 +4,11 @@ import datetime
 import decimal
 import os
 import random
-import time
 import warnings
 
 import numpy as np
 
-from .._harness import Programs, vary, x0
+from .._harness import Programs, set_zone, time_zone, vary, x0
 
 
 class Zone(datetime.tzinfo):
@@ -44,34 +43,20 @@ class Libraries(Programs):
         f = run.compile(lambda x: x * (float(moment.strftime("%s")) - 1.7e9))
 
         def change():
-            os.environ["TZ"] = "EST5" if os.environ.get("TZ") != "EST5" else "UTC"
-            time.tzset()
+            set_zone("EST5" if os.environ.get("TZ") != "EST5" else "UTC")
 
-        before = os.environ.pop("TZ", None)
-        try:
+        with time_zone():
             run.steps(f, change)
-        finally:
-            os.environ.pop("TZ", None)
-            if before is not None:
-                os.environ["TZ"] = before
-            time.tzset()
 
     def local_time_in_an_f_string(run):
         moment = datetime.datetime(2024, 1, 1)
         f = run.compile(lambda x: x * (float(f"{moment:%s}") - 1.7e9))
 
         def change():
-            os.environ["TZ"] = "EST5" if os.environ.get("TZ") != "EST5" else "UTC"
-            time.tzset()
+            set_zone("EST5" if os.environ.get("TZ") != "EST5" else "UTC")
 
-        before = os.environ.pop("TZ", None)
-        try:
+        with time_zone():
             run.steps(f, change)
-        finally:
-            os.environ.pop("TZ", None)
-            if before is not None:
-                os.environ["TZ"] = before
-            time.tzset()
 
     def decimal_subclass_made_by_the_call(run):
         class Money(decimal.Decimal):

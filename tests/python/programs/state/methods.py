@@ -8,7 +8,7 @@ import threading
 import lucid
 import numpy as np
 
-from .._harness import Programs, x0
+from .._harness import Programs, patched, x0
 
 
 class BoundMethods(Programs):
@@ -46,12 +46,8 @@ class BoundMethods(Programs):
         b = decimal.Decimal(3)
         f = run.compile(lambda x: x * float(a / b))
         run.repeat(f, x0)
-        old = decimal.getcontext().prec
-        try:
-            decimal.getcontext().prec = 3
+        with patched(decimal.getcontext(), "prec", 3):
             run.call(f, x0())
-        finally:
-            decimal.getcontext().prec = old
 
     def lock_locked(run):
         lock = threading.Lock()

@@ -3,7 +3,7 @@
 import lucid
 from lucid import nn
 
-from .._harness import Programs, x0
+from .._harness import Programs, patched, x0
 
 F = nn.functional
 
@@ -34,15 +34,8 @@ class Patches(Programs):
         m = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
         f = run.compile(m)
         run.repeat(f, x0(), n=2)
-        old = nn.ReLU.__dict__.get("forward")
-        try:
-            nn.ReLU.forward = lambda s, x: x * 5
+        with patched(nn.ReLU, "forward", lambda s, x: x * 5):
             run.repeat(f, x0(), n=2)
-        finally:
-            if old is None:
-                del nn.ReLU.forward
-            else:
-                nn.ReLU.forward = old
         run.repeat(f, x0(), n=2)
 
     def functional_patch(run):
@@ -52,11 +45,8 @@ class Patches(Programs):
         x = lucid.randn(1, 3, 4)
         run.repeat(f, x, n=2)
         old = F.scaled_dot_product_attention
-        try:
-            F.scaled_dot_product_attention = lambda *a, **k: old(*a, **k) * 0
+        with patched(F, "scaled_dot_product_attention", lambda *a, **k: old(*a, **k) * 0):
             run.repeat(f, x, n=2)
-        finally:
-            F.scaled_dot_product_attention = old
         run.repeat(f, x, n=2)
 
     def functional_patch_all(run):
@@ -93,47 +83,32 @@ class Patches(Programs):
         f = run.compile(lambda x: lucid.relu(x) + F.gelu(x))
         run.repeat(f, x0(), n=2)
         o = lucid.relu
-        try:
-            lucid.relu = lambda x: x * 9
+        with patched(lucid, "relu", lambda x: x * 9):
             run.repeat(f, x0(), n=2)
-        finally:
-            lucid.relu = o
         o = F.gelu
-        try:
-            F.gelu = lambda x: x * 9
+        with patched(F, "gelu", lambda x: x * 9):
             run.repeat(f, x0(), n=2)
-        finally:
-            F.gelu = o
         run.repeat(f, x0(), n=2)
 
     def tensor_method_patch(run):
         f = run.compile(lambda x: x.relu() + x)
         run.repeat(f, x0() - 2, n=2)
         o = lucid.Tensor.relu
-        try:
-            lucid.Tensor.relu = lambda s: s * 9
+        with patched(lucid.Tensor, "relu", lambda s: s * 9):
             run.repeat(f, x0() - 2, n=2)
-        finally:
-            lucid.Tensor.relu = o
         run.repeat(f, x0() - 2, n=2)
         o = lucid.Tensor.__add__
-        try:
-            lucid.Tensor.__add__ = lambda s, t: s * 9
+        with patched(lucid.Tensor, "__add__", lambda s, t: s * 9):
             run.repeat(f, x0() - 2, n=2)
-        finally:
-            lucid.Tensor.__add__ = o
         run.repeat(f, x0() - 2, n=2)
 
     def tensor_method_added_state(run):
         k = [2]
-        lucid.Tensor.my_scale = lambda s: s * k[0]
-        try:
+        with patched(lucid.Tensor, "my_scale", lambda s: s * k[0]):
             f = run.compile(lambda x: x.my_scale())
             run.repeat(f, x0())
             k[0] = 3
             run.repeat(f, x0(), n=2)
-        finally:
-            del lucid.Tensor.my_scale
 
     def module_setattr(run):
         class M(nn.Module):

@@ -15,10 +15,9 @@ import pathlib
 import re
 import string
 import sys
-import time
 import types
 
-from .._harness import Programs, x0
+from .._harness import Programs, set_zone, time_zone, x0
 
 
 class Settings(Programs):
@@ -284,19 +283,12 @@ class Settings(Programs):
     def time_zone_changed(run):
         moment = datetime.datetime(2024, 1, 1)
         f = run.compile(lambda x: x * (moment.timestamp() - 1.7e9))
-        before = os.environ.pop("TZ", None)
 
         def change():
-            os.environ["TZ"] = "EST5" if os.environ.get("TZ") != "EST5" else "UTC"
-            time.tzset()
+            set_zone("EST5" if os.environ.get("TZ") != "EST5" else "UTC")
 
-        try:
+        with time_zone():
             run.steps(f, change)
-        finally:
-            os.environ.pop("TZ", None)
-            if before is not None:
-                os.environ["TZ"] = before
-            time.tzset()
 
     def decimal_context_changed(run):
         f = run.compile(lambda x: x * float(decimal.Decimal(1) / decimal.Decimal(3)))

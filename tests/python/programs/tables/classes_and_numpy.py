@@ -5,19 +5,13 @@ import collections
 import collections.abc
 import enum
 import gc
-import os
 import time
 import typing
 import warnings
 
 import numpy as np
 
-from .._harness import Programs, x0
-
-
-def _set_zone(name):
-    os.environ["TZ"] = name
-    time.tzset()
+from .._harness import Programs, patched, set_zone, time_zone, x0
 
 
 class _Plain:
@@ -124,12 +118,9 @@ class ClassesAndNumPy(Programs):
             pass
 
         c = C()
-        abc.ABC.factors = [2.0]
-        try:
+        with patched(abc.ABC, "factors", [2.0]):
             f = run.compile(lambda x: x * c.factors[0])
             run.repeat(f, x0, n=6, at={3: lambda: abc.ABC.factors.__setitem__(0, 3.0)})
-        finally:
-            del abc.ABC.factors
 
     def class_that_claims_to_be_in_enum(run):
         class C:
@@ -244,12 +235,8 @@ class ClassesAndNumPy(Programs):
     def numpy_time_zone(run):
         day = np.datetime64("2000-01-01T00:00")
         f = run.compile(lambda x: x * int(np.datetime_as_string(day, timezone="local")[11:13]))
-        try:
-            _set_zone("UTC")
-            run.repeat(f, x0, n=6, at={3: lambda: _set_zone("EST5")})
-        finally:
-            del os.environ["TZ"]
-            time.tzset()
+        with time_zone("UTC"):
+            run.repeat(f, x0, n=6, at={3: lambda: set_zone("EST5")})
 
     def numpy_warnings_that_become_errors(run):
         a, z = np.array([1.0]), np.array([0.0])

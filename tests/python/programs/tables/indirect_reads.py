@@ -3,7 +3,6 @@
 import datetime
 import functools
 import operator
-import os
 import random
 import time
 import types
@@ -12,12 +11,7 @@ import typing
 import lucid
 from lucid import nn
 
-from .._harness import Programs, x0
-
-
-def _set_zone(name):
-    os.environ["TZ"] = name
-    time.tzset()
+from .._harness import Programs, patched, set_zone, time_zone, x0
 
 
 class _Zone(datetime.tzinfo):
@@ -107,32 +101,20 @@ class IndirectReads(Programs):
     def time_zone_by_a_passed_method(run):
         day = datetime.datetime(2000, 1, 1)
         f = run.compile(lambda x: x * (next(iter(day.timestamp, None)) / 3600 - 262000))
-        try:
-            _set_zone("UTC")
-            run.repeat(f, x0, n=6, at={3: lambda: _set_zone("EST5")})
-        finally:
-            del os.environ["TZ"]
-            time.tzset()
+        with time_zone("UTC"):
+            run.repeat(f, x0, n=6, at={3: lambda: set_zone("EST5")})
 
     def time_zone_by_a_descriptor(run):
         day = datetime.datetime(2000, 1, 1)
         f = run.compile(lambda x: x * (next(map(datetime.datetime.timestamp, [day])) / 3600 - 262000))
-        try:
-            _set_zone("UTC")
-            run.repeat(f, x0, n=6, at={3: lambda: _set_zone("EST5")})
-        finally:
-            del os.environ["TZ"]
-            time.tzset()
+        with time_zone("UTC"):
+            run.repeat(f, x0, n=6, at={3: lambda: set_zone("EST5")})
 
     def time_zone_by_a_kept_method(run):
         stamp = datetime.datetime(2000, 1, 1).timestamp
         f = run.compile(lambda x: x * (next(iter(stamp, None)) / 3600 - 262000))
-        try:
-            _set_zone("UTC")
-            run.repeat(f, x0, n=6, at={3: lambda: _set_zone("EST5")})
-        finally:
-            del os.environ["TZ"]
-            time.tzset()
+        with time_zone("UTC"):
+            run.repeat(f, x0, n=6, at={3: lambda: set_zone("EST5")})
 
     def partial_set_state(run):
         two, three = (lambda x: x * 2), (lambda x: x * 3)
@@ -256,21 +238,15 @@ class IndirectReads(Programs):
 
     def attribute_put_on_a_layer_class(run):
         layer = nn.Linear(3, 3)
-        nn.Linear.factors = [2.0]
-        try:
+        with patched(nn.Linear, "factors", [2.0]):
             f = run.compile(lambda x: x * layer.factors[0])
             run.repeat(f, x0, n=6, at={3: lambda: nn.Linear.factors.__setitem__(0, 3.0)})
-        finally:
-            del nn.Linear.factors
 
     def method_put_on_a_layer_class(run):
         layer = nn.Linear(3, 3)
         k = [2.0]
-        nn.Linear.scaled = lambda self, x: x * k[0]
-        try:
+        with patched(nn.Linear, "scaled", lambda self, x: x * k[0]):
             run.repeat(run.compile(lambda x: layer.scaled(x)), x0, n=6, at={3: lambda: k.__setitem__(0, 3.0)})
-        finally:
-            del nn.Linear.scaled
 
     def hash_of_an_argument(run):
         a, b = _Plain(), _Plain()

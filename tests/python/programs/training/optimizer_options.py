@@ -5,7 +5,7 @@ import copy
 import lucid
 from lucid import nn
 
-from .._harness import Programs, program, x0
+from .._harness import Programs, patched, program, x0
 
 F = nn.functional
 O = lucid.optim
@@ -120,16 +120,8 @@ class OptimizerOptions(Programs):
     def opt_class_step_patched(run):
         m, opt, go = mkstep(run, OPTS["SGD"])
         go(2)
-        had = "step" in O.SGD.__dict__
-        old = O.SGD.step
-        O.SGD.step = lambda s, *a: None
-        try:
+        with patched(O.SGD, "step", lambda s, *a: None):
             go(2)
-        finally:
-            if had:
-                O.SGD.step = old
-            else:
-                del O.SGD.step
         go(1)
 
     def scheds(run):
