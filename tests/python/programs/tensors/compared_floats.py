@@ -7,11 +7,7 @@ import types
 import lucid
 import numpy as np
 
-from .._harness import Programs, vary
-
-
-def sample(count=3):
-    return lucid.arange(float(count)) + 1
+from .._harness import Programs, vary, x0
 
 
 class ComparedFloats(Programs):
@@ -19,25 +15,25 @@ class ComparedFloats(Programs):
         tl = threading.local()
         tl.t = 0.5
         f = run.compile(lambda x: x * 2 if x.sum().item() > tl.t else x)
-        run.repeat(f, vary(lambda _: sample()), n=10, before=lambda i: setattr(tl, "t", float(i % 3 * 4)))
+        run.repeat(f, x0, n=10, before=lambda i: setattr(tl, "t", float(i % 3 * 4)))
 
     def float_cmp_bigint(run):
         f = run.compile(lambda x: x * 2 if x.sum().item() < 2**60 else x)
-        run.repeat(f, vary(lambda i: sample() * 10.0 ** (i * 6)), n=6)
+        run.repeat(f, vary(lambda i: x0() * 10.0 ** (i * 6)), n=6)
 
     def float_cmp_numpy(run):
         th = np.float32(3.3)
-        run.repeat(run.compile(lambda x: x * 2 if x.sum().item() > th else x), vary(lambda i: sample() * i), n=6)
+        run.repeat(run.compile(lambda x: x * 2 if x.sum().item() > th else x), vary(lambda i: x0() * i), n=6)
 
     def float_cmp_fraction(run):
         from fractions import Fraction
 
         th = Fraction(1, 3)
-        run.repeat(run.compile(lambda x: x * 2 if x.sum().item() > th else x), vary(lambda i: sample() * i), n=6)
+        run.repeat(run.compile(lambda x: x * 2 if x.sum().item() > th else x), vary(lambda i: x0() * i), n=6)
 
     def float_cmp_bool(run):
         f = run.compile(lambda x, th: x * 2 if x.sum().item() > th else x)
-        run.repeat(f, vary(lambda i: sample() * (i - 4) / 6), True, n=8)
+        run.repeat(f, vary(lambda i: x0() * (i - 4) / 6), True, n=8)
 
     def float_cmp_obj(run):
         class T:
@@ -52,7 +48,7 @@ class ComparedFloats(Programs):
                 return o < 1
 
         t = T()
-        run.repeat(run.compile(lambda x: x * 2 if x.sum().item() > t else x), vary(lambda i: sample() * (i - 4)), n=8)
+        run.repeat(run.compile(lambda x: x * 2 if x.sum().item() > t else x), vary(lambda i: x0() * (i - 4)), n=8)
         run.see(T.n)
 
     def float_cmp_local_changes(run):
@@ -64,7 +60,7 @@ class ComparedFloats(Programs):
                 th += 2.0
             return x
 
-        run.repeat(run.compile(g), vary(lambda i: sample() * (i - 4) / 2), n=12)
+        run.repeat(run.compile(g), vary(lambda i: x0() * (i - 4) / 2), n=12)
 
     def float_cmp_param_loop(run):
         def g(x, tol):
@@ -74,18 +70,18 @@ class ComparedFloats(Programs):
                 v = x.sum().item()
             return x, v
 
-        run.repeat(run.compile(g), vary(lambda i: sample() * (i + 1)), 1.0, n=12)
+        run.repeat(run.compile(g), vary(lambda i: x0() * (i + 1)), 1.0, n=12)
 
     def float_cmp_dict(run):
         cfg = {"th": 1.0}
         f = run.compile(lambda x: x * 2 if x.sum().item() > cfg["th"] else x)
-        run.repeat(f, vary(lambda _: sample() * 2), n=10, before=lambda i: cfg.__setitem__("th", float(i * 3)))
+        run.repeat(f, vary(lambda _: x0() * 2), n=10, before=lambda i: cfg.__setitem__("th", float(i * 3)))
 
     def float_cmp_module_attr(run):
         m = types.ModuleType("m")
         m.th = 1.0
         f = run.compile(lambda x: x * 2 if x.sum().item() > m.th else x)
-        run.repeat(f, vary(lambda _: sample() * 2), n=10, before=lambda i: setattr(m, "th", float(i * 3)))
+        run.repeat(f, vary(lambda _: x0() * 2), n=10, before=lambda i: setattr(m, "th", float(i * 3)))
 
     def float_cmp_slots_prop(run):
         class S:
@@ -96,7 +92,7 @@ class ComparedFloats(Programs):
         K = [1.0]
         s = S()
         f = run.compile(lambda x: x * 2 if x.sum().item() > s.th else x)
-        run.repeat(f, vary(lambda _: sample() * 2), n=10, before=lambda i: K.__setitem__(0, float(i * 3)))
+        run.repeat(f, vary(lambda _: x0() * 2), n=10, before=lambda i: K.__setitem__(0, float(i * 3)))
 
     def log_filled_other_alias(run):
         a = []
@@ -106,7 +102,7 @@ class ComparedFloats(Programs):
             h["a"].append(x.sum().item())
             return x * len(a)
 
-        run.repeat(run.compile(g), vary(lambda i: sample() * i), n=8)
+        run.repeat(run.compile(g), vary(lambda i: x0() * i), n=8)
         run.see(a)
 
     def log_defaultdict(run):
@@ -116,7 +112,7 @@ class ComparedFloats(Programs):
             h["a"].append(x.sum().item())
             return x * 2
 
-        run.repeat(run.compile(g), vary(lambda i: sample() * i), n=8)
+        run.repeat(run.compile(g), vary(lambda i: x0() * i), n=8)
         run.see(dict(h))
 
     def log_replaced(run):
@@ -132,7 +128,7 @@ class ComparedFloats(Programs):
                 h["a"] = []
             if i % 4 == 3:
                 h["b"] = 1
-            run.call(f, sample() * i)
+            run.call(f, x0() * i)
             run.see(h)
 
     def log_key_changes(run):
@@ -142,7 +138,7 @@ class ComparedFloats(Programs):
             h[i].append(x.sum().item())
             return x * 2
 
-        run.repeat(run.compile(g), vary(lambda i: sample() * i), vary(lambda i: i % 2), n=12)
+        run.repeat(run.compile(g), vary(lambda i: x0() * i), vary(lambda i: i % 2), n=12)
         run.see(h)
 
     def log_class(run):
@@ -156,15 +152,15 @@ class ComparedFloats(Programs):
             h["a"].append(x.sum().item())
             return x * 2
 
-        run.repeat(run.compile(g), vary(lambda i: sample() * i), n=8)
+        run.repeat(run.compile(g), vary(lambda i: x0() * i), n=8)
         run.see(list(h["a"]))
 
     def subnormal(run):
         f = run.compile(
             lambda x: (x * 1e-38, x + 1e-40, x * 1e-310 if False else x * 3e-39, lucid.full_like(x, 1e-40) * x)
         )
-        run.repeat(f, vary(lambda i: sample() * i), n=5)
+        run.repeat(f, vary(lambda i: x0() * i), n=5)
 
     def subnormal_half(run):
         f = run.compile(lambda x: (x.half() * 1e-7, x.half() + 6e-8, x.bfloat16() * 1e-39))
-        run.repeat(f, vary(lambda i: sample() * i), n=5)
+        run.repeat(f, vary(lambda i: x0() * i), n=5)
