@@ -24,7 +24,7 @@ if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(LUCID_CCACHE ccache)
   mark_as_advanced(LUCID_CCACHE)
   if(LUCID_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/compile)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/compile ${LUCID_CCACHE})
   endif()
 endif()
 

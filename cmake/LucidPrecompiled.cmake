@@ -10,7 +10,7 @@ set(LUCID_PRECOMPILED <algorithm> <array> <atomic> <chrono> <cmath> <cstdint> <c
 function(lucid_precompile target)
   get_target_property(sources ${target} SOURCES)
   list(LENGTH sources count)
-  # What few files share is not worth it. Other compilers check no digest; see cmake/compile.
+  # It is not worth it for few files. Other compilers make precompiled headers in another way than cmake/compile knows.
   if(LUCID_PRECOMPILE AND count GREATER 4 AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     target_precompile_headers(${target} PRIVATE ${LUCID_PRECOMPILED} ${ARGN})
     target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")

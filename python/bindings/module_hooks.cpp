@@ -11,8 +11,6 @@ namespace {
 
 using namespace nb::literals;
 
-bool flag(PyObject* object) { return to_bool({"hook", "flag"}, object); }
-
 template <typename Hook>
 void set_function(nn::HookEntry& entry, PythonHook hook) {
   entry.function.emplace<Hook>(std::move(hook));
@@ -57,7 +55,7 @@ void bind_module_hooks(nb::module_& module) {
   module.def("add_module_hook", [](const nb::args& arguments) {
     std::vector<PyObject*> given;
     for (const nb::handle argument : arguments) given.push_back(argument.ptr());
-    if (given.size() != 5) throw TypeError("expected 5 positional arguments, got {}", given.size());
+    check_count(5, static_cast<Py_ssize_t>(given.size()));
     return add_hook(nn::global_hooks(), given.data());
   });
 }

@@ -25,13 +25,6 @@ std::string text(PyObject* object) {
   return nb::cast<const char*>(nb::handle(object));
 }
 
-bool flag(PyObject* object) { return to_bool({"Module", "flag"}, object); }
-
-void check_count(Py_ssize_t expected, Py_ssize_t count) {
-  if (count != expected)
-    throw TypeError("expected {} positional argument{}, got {}", expected, expected == 1 ? "" : "s", count);
-}
-
 /// A slot creates its Python object on first access. This does not count as a change of the module, hence the
 /// const_cast.
 nb::object tensor_object(const nn::NamedSlot& named) {
@@ -366,6 +359,13 @@ PyObject* init_subclass(PyObject* type, PyObject* arguments, PyObject* keywords)
 }
 
 }  // namespace
+
+bool flag(PyObject* object) { return to_bool({"Module", "flag"}, object); }
+
+void check_count(Py_ssize_t expected, Py_ssize_t count) {
+  if (count != expected)
+    throw TypeError("expected {} positional argument{}, got {}", expected, expected == 1 ? "" : "s", count);
+}
 
 PyMethodDef* module_methods() {
   static PyMethodDef methods[] = {

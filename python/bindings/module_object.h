@@ -102,6 +102,9 @@ const ModuleNames& module_names();
 void make_core(PyObject* self);
 void install_bridge();
 void bind_module_hooks(nb::module_& module);
+/// Arguments of the methods of modules.
+bool flag(PyObject* object);
+void check_count(Py_ssize_t expected, Py_ssize_t count);
 /// Adds the hook (kind, function, with_kwargs, always_call, prepend). Returns what removes it.
 nb::object add_hook(nn::Module& module, PyObject* const* arguments);
 /// The arguments with which add_hook() adds the hooks again, for copies.

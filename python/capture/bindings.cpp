@@ -27,24 +27,13 @@ nb::object warning_filters() {
   return filters && PyList_CheckExact(filters) ? checked(PyList_AsTuple(filters)) : nb::none();
 }
 
-int traverse_watch(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  return nb::inst_ready(self) ? nb::inst_ptr<Watch>(self)->traverse(visit, arg) : 0;
-}
-int clear_watch(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<Watch>(self)->clear();
-  return 0;
-}
-
 void replace_in(const nb::list& places) {
   for (nb::handle place : places) to_place(nb::cast<nb::tuple>(place[0])).set(nb::object(place[1]).ptr());
 }
 
 void bind_watch(nb::module_& module) {
-  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_watch)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear_watch)},
-                                {0, nullptr}};
-  nb::class_<Watch>(module, "Watch", nb::type_slots(slots), "Observes which functions run on this thread.")
+  nb::class_<Watch>(module, "Watch", nb::type_slots(collected_slots<Watch>()),
+                    "Observes which functions run on this thread.")
       .def(nb::init<std::string, std::vector<std::string>, nb::object>(), "own"_a, "libraries"_a,
            "repeated"_a.none() = nb::none())
       .def("start", &Watch::start)

@@ -69,14 +69,6 @@ nb::object to_object(const std::optional<Difference>& difference) {
   return nb::make_tuple(difference->place, difference->name, difference->before, difference->now);
 }
 
-int traverse_guards(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  return nb::inst_ready(self) ? nb::inst_ptr<GuardSet>(self)->traverse(visit, arg) : 0;
-}
-int clear_guards(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<GuardSet>(self)->clear();
-  return 0;
-}
 /// What can be guarded.
 void bind_kinds(nb::class_<GuardSet>& guards) {
   guards.def(nb::init<>())
@@ -357,10 +349,8 @@ Place to_place(const nb::tuple& place) {
 }
 
 void bind_guards(nb::module_& module) {
-  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_guards)},
-                                {Py_tp_clear, reinterpret_cast<void*>(clear_guards)},
-                                {0, nullptr}};
-  nb::class_<GuardSet> guards(module, "GuardSet", nb::type_slots(slots), nb::is_weak_referenceable(),
+  nb::class_<GuardSet> guards(module, "GuardSet", nb::type_slots(collected_slots<GuardSet>()),
+                              nb::is_weak_referenceable(),
                               "The Python state that a recorded call read, with its recorded values.");
   bind_kinds(guards);
   bind_stores(guards);

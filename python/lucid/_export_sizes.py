@@ -13,6 +13,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
+from ._exported import reason_of
 
 # The compiler is loaded when it is first used.
 if TYPE_CHECKING:
@@ -148,7 +149,10 @@ def _difference(plain: _core.RecordedCall | None, traced: _core.RecordedCall) ->
     """Says in which op two recordings for one size differ; None if they do not."""
     if plain is None:
         return "it can be recorded with one of the two only"
-    left, right = plain.graph, traced.graph
+    try:
+        left, right = plain.graph, traced.graph
+    except RuntimeError as error:
+        raise ValueError(f"lucid.export: the call cannot be compiled: {reason_of(error)}") from None
     for a, b in itertools.zip_longest(left.nodes, right.nodes):
         if a is None or b is None or a.op != b.op:
             return f"it computes {_place(b)} in place of {_place(a)}"

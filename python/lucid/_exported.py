@@ -21,6 +21,11 @@ def original(function: Any, exporter: str) -> Callable[..., Any]:
     return found
 
 
+def reason_of(error: RuntimeError) -> str:
+    """Why a recorded call cannot become a graph, of which it is the error."""
+    return str(error).partition(": it ")[2]
+
+
 def arguments(args: Any) -> tuple[Any, ...]:
     """The arguments that an example stands for: several in a tuple or list, or one."""
     return tuple(args) if isinstance(args, tuple | list) else (args,)

@@ -41,8 +41,8 @@ struct IRNode {
   bool operator==(const IRNode&) const = default;
 };
 
-/// A recorded computation, purely functional. State that outlives a call is read through param_ids and state_ids, and
-/// written through updates. Nothing else is read or written.
+/// A recorded computation, purely functional. State that outlives a call is read through param_ids and state_ids. What
+/// the computation writes to state and to the arguments is in updates. Nothing else is read or written.
 struct IRGraph {
   std::string name = "graph";
   /// The function's arguments, in order.
@@ -56,7 +56,7 @@ struct IRGraph {
   std::vector<IRNode> nodes;
   std::map<ValueId, IRValue> values;
   std::vector<ValueId> output_ids;
-  /// Pairs of a state (a param_id or state_id) and its value after the call.
+  /// Pairs of an input, a parameter or a state, and its value after the call.
   std::vector<std::pair<ValueId, ValueId>> updates;
   /// What traced sizes are computed from: the symbols s0, s1, ... Null if no size is traced.
   std::shared_ptr<const SizeTrace> sizes;

@@ -123,8 +123,9 @@ class Verifier {
     for (const ValueId id : graph_.output_ids) require(defined_.contains(id), "output %{} is not defined", id);
     std::set<ValueId> updated;
     for (const auto& [state, value] : graph_.updates) {
-      require(std::ranges::count(graph_.param_ids, state) + std::ranges::count(graph_.state_ids, state) == 1,
-              "%{} is updated but is neither a param nor a state", state);
+      const auto leaves = {&graph_.input_ids, &graph_.param_ids, &graph_.state_ids};
+      require(std::ranges::any_of(leaves, [&](const auto* ids) { return std::ranges::count(*ids, state) == 1; }),
+              "%{} is updated but is neither an input, a param nor a state", state);
       require(updated.insert(state).second, "%{} is updated twice", state);
       require(defined_.contains(value), "%{} is updated with %{}, which is not defined", state, value);
       require(graph_.values.at(state) == graph_.values.at(value), "%{} is {}, but is updated with %{}, which is {}",

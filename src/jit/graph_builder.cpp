@@ -79,7 +79,9 @@ class Builder {
     }
     for (size_t i = 0; i < record_.handles.size(); ++i) {
       const HandleRecord& handle = record_.handles[i];
-      if (!written_.contains(handle.cell) || std::ranges::count(function.handles, function.handles[i]) != 1) continue;
+      // One tensor may be several arguments.
+      const auto first = std::ranges::find(function.handles, function.handles[i]) - function.handles.begin();
+      if (!written_.contains(handle.cell) || first != static_cast<std::ptrdiff_t>(i)) continue;
       const TracedView view{.cell = handle.cell, .dtype = handle.dtype, .geometry = handle.geometry};
       result_.graph.updates.emplace_back(function.handles[i], value_at(view));
     }

@@ -47,7 +47,7 @@ struct CallGraph {
 /// A recorded call as a function of tensors: what is exported to other formats, and what transformations take.
 struct FunctionGraph {
   /// Its inputs are the arguments of the call, its outputs the results, each with its own shape. The updates are the
-  /// new values of captured tensors.
+  /// new values of arguments and captured tensors that it wrote.
   IRGraph graph;
   /// The value of each handle: the arguments, then the captured tensors. Tensors that are one have one value.
   std::vector<ValueId> handles;

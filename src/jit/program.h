@@ -10,8 +10,8 @@
 
 namespace lucid::jit {
 
-/// A recorded call with its plan. Runs on other arguments of the same types, as a transaction. It is immutable once it
-/// has its plan, so many threads may run it at once.
+/// A recorded call with its plan. Runs on other arguments of the same types, as a transaction. Once it has its plan it
+/// is immutable, and any number of threads may run it at once.
 class Program : public RefCounted {
  public:
   /// The plan is compiled by compile_now(), or by compile_later() and finish(), which need nothing that the caller

@@ -128,6 +128,16 @@ TEST(RecordedCalls, HaveConstantsAndNewValuesOfCapturedTensors) {
   expect_same(apply(*recorded.call, {x}), {after * 2, after});
 }
 
+TEST(RecordedCalls, UpdateAnArgumentThatIsPassedTwiceOnce) {
+  const NoGrad no_grad;
+  const Tensor x = counting({3});
+  const auto f = [](const Tensors& in) -> Tensors { return {Tensor(in[0]).add_(1) * in[1]}; };
+  const Recorded recorded = record(f, {x, x});
+  ASSERT_TRUE(recorded.call) << recorded.obstacle;
+  const Tensor other = counting({3}) * 5, after = other + 1;
+  expect_same(apply(*recorded.call, {other, other}), {after * after, after});
+}
+
 TEST(RecordedCalls, RefuseWritesToPartOfOtherMemory) {
   const NoGrad no_grad;
   Tensor whole = counting({4, 3});

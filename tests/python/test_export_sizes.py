@@ -141,6 +141,18 @@ def test_types_that_do_not_vary(path):
     check(lambda: lambda x: x * 2 if type(x.shape[0]) is int else x * 3, lucid.ones(4, 3), path)
 
 
+def test_a_call_that_writes_and_cannot_become_a_graph(path):
+    state = lucid.zeros(1)
+
+    def f(x):
+        state.add_(1)
+        return x[x > 0].sum() + state
+
+    with pytest.raises(ValueError, match=r"lucid.export: the call cannot be compiled: .* depends on values"):
+        lucid.export(f, lucid.ones(3), path, dynamic={"x": {0: "n"}})
+    assert state.item() == 0
+
+
 def test_empty_examples(path):
     with pytest.raises(ValueError, match="'n' is 0 in an example of x, but sizes that vary must be at least 1 there"):
         lucid.export(lambda x: x + 1, lucid.ones(0, 3), path, dynamic={"x": {0: "n"}})

@@ -17,12 +17,6 @@ def test_every_folder_is_named() -> None:
     assert {name for name in folders(TESTS / "python" / "programs") if f"| `{name}` |" not in programs} == set()
 
 
-def test_every_file_has_at_most_450_lines() -> None:
-    written = [path for path in TESTS.rglob("*") if path.suffix in (".py", ".cpp", ".h", ".test")]
-    long = {path.relative_to(TESTS).as_posix() for path in written if path.read_text().count("\n") > 450}
-    assert long == set()
-
-
 def test_names_in_the_text_exist() -> None:
     for name in re.findall(r"`([\w/]+\.py)`", README):
         assert list(TESTS.rglob(name)), name

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import _core
+from .._exported import reason_of
 from ..autograd import no_grad
 from ..compiler import TracingContext
 from ._conditions import Condition
@@ -61,7 +62,7 @@ def _function(call: _core.RecordedCall | None, obstacle: str | None) -> _core.Fu
     try:
         return call.function()
     except RuntimeError as error:
-        raise _fail(str(error).partition(": it ")[2]) from None
+        raise _fail(reason_of(error)) from None
 
 
 def record(function: Callable[..., Any], args: Sequence[Any], check: SizeCheck | None) -> Recorded:
