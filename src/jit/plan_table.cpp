@@ -116,8 +116,13 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
   if (!waits_) add_compiled();
   {
     const std::lock_guard lock(mutex());
-    Variant* const known = find_variant(key);
-    const bool pends = is_pending(key);
+    Variant* known = nullptr;
+    bool pends = false;
+    visit_matching(key, [&](Variant& each) {
+      if (each.pattern.varying.empty()) known = &each;
+      pends |= each.pending > 0;
+      return false;
+    });
     if (!pends || !waits_) {
       // Another thread has added a plan since.
       if (changes_ != changes) return Next::kFindAgain;
@@ -169,6 +174,15 @@ bool PlanTable::visit_matching(const CallKey& key, const Visit& visit) const {
 
 bool PlanTable::is_pending(const CallKey& key) const {
   return visit_matching(key, [](const Variant& known) { return known.pending > 0; });
+}
+
+PlanTable::Variant* PlanTable::find_variant(const CallKey& key) const {
+  Variant* found = nullptr;
+  visit_matching(key, [&](Variant& known) {
+    if (known.pattern.varying.empty()) found = &known;
+    return found != nullptr;
+  });
+  return found;
 }
 
 PlanTable::Variant* PlanTable::find_variant(std::string_view structure, const NumberPattern& pattern) const {

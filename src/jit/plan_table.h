@@ -190,9 +190,8 @@ class PlanTable {
   // The caller holds the lock.
   Ref<TablePlan> newest_now(const CallKey& key) const;
   Variant* find_variant(std::string_view structure, const NumberPattern& pattern) const;
-  Variant* find_variant(const CallKey& key) const {
-    return find_variant(key.structure(), NumberPattern(key.numbers()));
-  }
+  /// The variant with the numbers of a key, none of which varies.
+  Variant* find_variant(const CallKey& key) const;
   Variant& variant(std::string_view structure, const NumberPattern& pattern);
   Variant& variant(const CallKey& key) { return variant(key.structure(), NumberPattern(key.numbers())); }
   /// Calls `visit` with the variants that serve a key, newest first, until it returns true. Returns whether it did.

@@ -219,17 +219,6 @@ std::vector<Outcome::GradientEffect> RecordedCall::find_gradients(const TracingC
   return effects;
 }
 
-bool RecordedCall::find_handles(SmallVector<TensorImpl*, 16>& handles, RefList<TensorImpl, 4>& gradients) const {
-  for (const TensorRef& handle : captured) handles.push_back(handle.get());
-  for (size_t leaf : gradient_handles) {
-    TensorRef grad = gradient(*handles[leaf]);
-    if (!grad) return false;
-    handles.push_back(grad.get());
-    gradients.push_back(std::move(grad));
-  }
-  return true;
-}
-
 bool RecordedCall::fits(std::span<TensorImpl* const> handles) const {
   for (size_t i = 0; i < argument_count(); ++i)
     if ((known.contains(handles[i]) ? handles[i] : nullptr) != known_arguments[i]) return false;
@@ -247,20 +236,11 @@ bool RecordedCall::fits(std::span<TensorImpl* const> handles) const {
          outcome->fits(handles);
 }
 
-bool RecordedCall::shares(std::span<TensorImpl* const> handles, bool exactly) const {
-  if (exactly) {
-    std::vector<Sharing> found = sharing_of(handles);
-    if (imports_may_overlap()) [[unlikely]]
-      add_overlaps(handles, found);
-    return found == sharing;
-  }
-  for (size_t i = 0; i < sharing.size(); ++i) {
-    const auto& [first, distance] = sharing[i];
-    if (first == i) continue;
-    if (handles[i]->cell() != handles[first]->cell()) return false;
-    if (handles[i]->offset() - handles[first]->offset() != distance) return false;
-  }
-  return true;
+bool RecordedCall::shares_exactly(std::span<TensorImpl* const> handles) const {
+  std::vector<Sharing> found = sharing_of(handles);
+  if (imports_may_overlap()) [[unlikely]]
+    add_overlaps(handles, found);
+  return found == sharing;
 }
 
 void RecordedCall::add_overlaps(std::span<TensorImpl* const> handles, std::vector<Sharing>& found) const {
@@ -277,16 +257,6 @@ void RecordedCall::add_overlaps(std::span<TensorImpl* const> handles, std::vecto
       found.push_back({member.index, static_cast<int64_t>(member.end - member.begin)});
     }
   }
-}
-
-const RecordedCall::GeneratorUse* RecordedCall::generator_use_of(size_t handle) const {
-  for (const GeneratorUse& use : generators)
-    if (sharing[use.handle].first == sharing[handle].first) return &use;
-  return nullptr;
-}
-
-bool RecordedCall::is_on(const Branch& known) const {
-  return known.size() <= branch.size() && std::equal(known.begin(), known.end(), branch.begin());
 }
 
 }  // namespace lucid::jit

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 
 #include "base/ref_list.h"
 #include "jit/graph_builder.h"
 #include "jit/outcome.h"
+#include "tensor/autograd_meta.h"
 
 namespace lucid::jit {
 
@@ -109,9 +111,45 @@ struct RecordedCall {
   void describe_values(const TracingContext& context);
   void describe_results(TracingContext& context, std::span<const TensorRef> results,
                         std::span<const TensorRef> handles);
+  bool shares_exactly(std::span<TensorImpl* const> handles) const;
   /// Appends a description of how the imported memory of handles on different cells overlaps: the place and size of
   /// each cell in its group. Groups that the call does not write to may overlap in any way.
   void add_overlaps(std::span<TensorImpl* const> handles, std::vector<Sharing>& found) const;
 };
+
+// These run at every hit.
+
+[[gnu::always_inline]] inline bool RecordedCall::find_handles(SmallVector<TensorImpl*, 16>& handles,
+                                                              RefList<TensorImpl, 4>& gradients) const {
+  for (const TensorRef& handle : captured) handles.push_back(handle.get());
+  for (const size_t leaf : gradient_handles) {
+    TensorRef grad = gradient(*handles[leaf]);
+    if (!grad) return false;
+    handles.push_back(grad.get());
+    gradients.push_back(std::move(grad));
+  }
+  return true;
+}
+
+inline bool RecordedCall::shares(std::span<TensorImpl* const> handles, bool exactly) const {
+  if (exactly) return shares_exactly(handles);
+  for (size_t i = 0; i < sharing.size(); ++i) {
+    const auto& [first, distance] = sharing[i];
+    if (first == i) continue;
+    if (handles[i]->cell() != handles[first]->cell()) return false;
+    if (handles[i]->offset() - handles[first]->offset() != distance) return false;
+  }
+  return true;
+}
+
+inline const RecordedCall::GeneratorUse* RecordedCall::generator_use_of(size_t handle) const {
+  for (const GeneratorUse& use : generators)
+    if (sharing[use.handle].first == sharing[handle].first) return &use;
+  return nullptr;
+}
+
+inline bool RecordedCall::is_on(const Branch& known) const {
+  return known.size() <= branch.size() && std::equal(known.begin(), known.end(), branch.begin());
+}
 
 }  // namespace lucid::jit

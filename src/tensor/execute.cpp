@@ -20,7 +20,7 @@ namespace {
 /// The addresses that a plan reads from, and the references that keep them valid. The frame itself stores numbers.
 class Frame {
  public:
-  Frame(const Call& call, const EagerPlan& plan) {
+  [[gnu::always_inline]] Frame(const Call& call, const EagerPlan& plan) {  // part of every eager op
     const bool numbers = passes_numbers(call.op());
     const bool packs = !plan.plan->packed_bytes.empty();
     int64_t* number = numbers_.extend(call.count());
@@ -193,6 +193,15 @@ void execute_into(OwnCall& own) {
   targets.after_write();
 }
 
+/// Makes the plan of a call.
+[[gnu::noinline]] Values execute_first(const Call& call, BorrowScope& operands) {
+  const OwnCall own(call);
+  operands.end();
+  const Call first = own.call();
+  const EagerPlan& made = eager_plan(first, {});
+  return run_to_results(first, made, Frame(first, made));
+}
+
 }  // namespace
 
 // Between the search for a plan and the moment when the memory of all operands is held, the caller's lock is not given
@@ -202,13 +211,8 @@ Values execute(const Call& call) {
   const SizeTrace::Pause pause;
   BorrowScope operands;
   const EagerPlan* const plan = find_eager_plan(call, {});
-  if (!plan) [[unlikely]] {
-    const OwnCall own(call);
-    operands.end();
-    const Call first = own.call();
-    const EagerPlan& made = eager_plan(first, {});
-    return run_to_results(first, made, Frame(first, made));
-  }
+  if (!plan) [[unlikely]]
+    return execute_first(call, operands);
   const Frame frame(call, *plan);
   operands.end();
   return run_to_results(call, *plan, frame);

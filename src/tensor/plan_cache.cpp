@@ -51,7 +51,9 @@ void append_tensor(PlanKey& key, const TensorImpl& tensor) {
   }
 }
 
-void build_key(PlanKey& key, const Call& call, std::span<TensorImpl* const> destinations) {
+// Inlined into the path of every eager op.
+[[gnu::always_inline]] inline void build_key(PlanKey& key, const Call& call,
+                                             std::span<TensorImpl* const> destinations) {
   key.push_back(call.op().id | static_cast<int64_t>(default_float()) << 16 |
                 static_cast<int64_t>(destinations.size()) << 24 | static_cast<int64_t>(call.count()) << 32 |
                 static_cast<int64_t>(current_device().number()) << 48);
@@ -70,6 +72,12 @@ void build_key(PlanKey& key, const Call& call, std::span<TensorImpl* const> dest
     std::visit(AttributeWriter{key}, attribute);
   }
   for (const TensorImpl* destination : destinations) append_tensor(key, *destination);
+}
+
+[[gnu::noinline]] PlanKey key_of(const Call& call, std::span<TensorImpl* const> destinations) {
+  PlanKey key;
+  build_key(key, call, destinations);
+  return key;
 }
 
 bool matches(const EagerPlan& plan, uint64_t hash, const PlanKey& key) {
@@ -235,7 +243,7 @@ RecentPlans& make_recent_plans() {
   return ThreadObject<RecentPlans>::get();
 }
 
-RecentPlans& recent_plans() {
+[[gnu::always_inline]] inline RecentPlans& recent_plans() {
   RecentPlans* const recent = ThreadObject<RecentPlans>::find();
   return recent ? *recent : make_recent_plans();
 }
@@ -271,12 +279,10 @@ const EagerPlan* find_eager_plan(const Call& call, std::span<TensorImpl* const> 
 const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   for (;;) {
     if (const EagerPlan* const plan = find_eager_plan(call, destinations)) return *plan;
-    PlanKey key, now;
-    build_key(key, call, destinations);
+    const PlanKey key = key_of(call, destinations);
     Ref<EagerPlan> plan = build_plan(call, destinations);
     // Another thread may have set another default dtype meanwhile.
-    build_key(now, call, destinations);
-    if (!std::ranges::equal(key, now)) continue;
+    if (!std::ranges::equal(key, key_of(call, destinations))) continue;
     plan->hash = hash_span(std::span<const int64_t>(key));
     plan->key.assign(key.begin(), key.end());
     eager_plan_cache().insert(plan);
