@@ -252,6 +252,23 @@ bool Scanner::at_line_end() {
   return at_ == text_.size() || text_[at_] == '\n';
 }
 
+void parse_parameters(Scanner& scanner, const std::function<std::string(bool keyword_only)>& parse_one) {
+  std::vector<std::string> names;
+  bool keyword_only = false;
+  scanner.expect("(");
+  while (!scanner.peek(")")) {
+    if (scanner.take("*")) {
+      keyword_only = true;
+    } else {
+      std::string name = parse_one(keyword_only);
+      if (std::ranges::find(names, name) != names.end()) scanner.fail("two parameters have the same name");
+      names.push_back(std::move(name));
+    }
+    if (!scanner.take(",")) break;
+  }
+  scanner.expect(")");
+}
+
 std::string quoted(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {

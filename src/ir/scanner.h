@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,10 @@ class Scanner {
   SizeTrace* sizes_ = nullptr;
   std::vector<Dim> symbols_;
 };
+
+/// The parameters of a signature: `(x, dim: int, *, keepdim: bool = False)`. Calls `parse_one` for each, with whether
+/// it comes after `*`. It parses the parameter and returns its name.
+void parse_parameters(Scanner& scanner, const std::function<std::string(bool keyword_only)>& parse_one);
 
 /// `text` in double quotes, with control characters, quotes and backslashes escaped.
 std::string quoted(std::string_view text);

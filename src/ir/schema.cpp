@@ -151,24 +151,14 @@ Schema parse_schema(std::string_view text) {
     Scanner scanner("signature", text);
     Schema schema;
     schema.name = scanner.identifier("the name of an op");
-    scanner.expect("(");
-    bool keyword_only = false;
     bool has_list = false;
-    while (!scanner.peek(")")) {
-      if (scanner.take("*")) {
-        keyword_only = true;
-      } else {
-        Parameter parameter = parse_parameter(scanner);
-        parameter.keyword_only = keyword_only;
-        for (const Parameter& other : schema.parameters)
-          if (other.name == parameter.name) scanner.fail("two parameters have the same name");
-        if (parameter.kind == ParameterKind::kTensors && std::exchange(has_list, true))
-          scanner.fail("an op takes at most one list of tensors");
-        schema.parameters.push_back(std::move(parameter));
-      }
-      if (!scanner.take(",")) break;
-    }
-    scanner.expect(")");
+    parse_parameters(scanner, [&](bool keyword_only) {
+      Parameter& parameter = schema.parameters.emplace_back(parse_parameter(scanner));
+      parameter.keyword_only = keyword_only;
+      if (parameter.kind == ParameterKind::kTensors && std::exchange(has_list, true))
+        scanner.fail("an op takes at most one list of tensors");
+      return parameter.name;
+    });
     if (scanner.take("->")) {
       if (scanner.take("tensors")) {
         schema.returns_list = true;
