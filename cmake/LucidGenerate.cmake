@@ -1,5 +1,6 @@
-# The C++ that follows from the op table, in <build>/generated. A program that links nothing but the parser of signatures
-# writes what they say to signatures.json, and tools/generate writes the code; docs/decisions/0015-one-signature-parser.md.
+# The C++ that follows from the op table and from the signatures of layers, in <build>/generated. A program that links
+# nothing but the parser of signatures writes what they say to signatures.json and layers.json, and tools/generate writes
+# the code; docs/decisions/0015-one-signature-parser.md and 0038-layers-declared-once.md.
 
 set(LUCID_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 
@@ -10,7 +11,9 @@ if(CMAKE_GENERATOR MATCHES "Ninja")
 endif()
 target_compile_options(lucid_flags INTERFACE -I${include})
 
-add_executable(dump_signatures ${PROJECT_SOURCE_DIR}/tools/signatures/dump.cpp)
+add_executable(dump_signatures ${PROJECT_SOURCE_DIR}/tools/signatures/dump.cpp
+                               ${PROJECT_SOURCE_DIR}/tools/signatures/declaration.cpp)
+target_include_directories(dump_signatures PRIVATE ${PROJECT_SOURCE_DIR}/tools)
 foreach(name aliases scanner schema schema_json)
   target_sources(dump_signatures PRIVATE ${PROJECT_SOURCE_DIR}/src/ir/${name}.cpp)
 endforeach()
@@ -21,15 +24,23 @@ file(MAKE_DIRECTORY ${LUCID_GENERATED_DIR})
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*.cpp)
 add_custom_command(OUTPUT ${dump} COMMAND dump_signatures ${dump} ${sources} DEPENDS dump_signatures ${sources} VERBATIM)
 
+set(layers ${LUCID_GENERATED_DIR}/layers.json)
+file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/lucid/nn/*.h)
+add_custom_command(OUTPUT ${layers} COMMAND dump_signatures --classes ${layers} ${headers}
+                   DEPENDS dump_signatures ${headers} VERBATIM)
+
 set(generator ${PROJECT_SOURCE_DIR}/tools/generate)
 set(methods ${LUCID_GENERATED_DIR}/ops/emitter_methods.cpp)
 set(functions ${LUCID_GENERATED_DIR}/tensor/ops.cpp)
-set(generated ${LUCID_GENERATED_DIR}/ir/emitter_methods.inc ${methods} ${functions})
+set(layer_types ${LUCID_GENERATED_DIR}/nn/layer_types.cpp)
+set(generated ${LUCID_GENERATED_DIR}/ir/emitter_methods.inc ${methods} ${functions} ${layer_types}
+              ${LUCID_GENERATED_DIR}/tests/layers.inc)
 add_custom_command(OUTPUT ${generated} COMMAND ${Python_EXECUTABLE} ${generator} --sources ${PROJECT_BINARY_DIR}
-                   DEPENDS ${generator} ${dump} VERBATIM)
+                   DEPENDS ${generator} ${PROJECT_SOURCE_DIR}/tools/declared.py ${dump} ${layers} VERBATIM)
 add_custom_target(lucid_generated DEPENDS ${generated})
 
 target_sources(lucid_ops PRIVATE ${methods})
+target_sources(lucid_nn PRIVATE ${layer_types})
 
 # Which ops are methods of Tensor is known when the table is compiled.
 add_executable(dump_methods ${PROJECT_SOURCE_DIR}/tools/signatures/methods.cpp)

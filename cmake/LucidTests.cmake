@@ -62,5 +62,9 @@ foreach(path IN LISTS test_folders)
                        PROPERTIES LABELS ${folder} TIMEOUT 300)
 endforeach()
 
+# The parser of signatures, which is part of no layer.
+target_sources(tools_test PRIVATE ${PROJECT_SOURCE_DIR}/tools/signatures/declaration.cpp
+                                  ${PROJECT_SOURCE_DIR}/src/ir/scanner.cpp)
+
 # This one has an op table of its own.
 target_sources(added_op_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/added_op/added_op.cpp)

@@ -20,12 +20,9 @@ void initialize_normal(nn::Module& network, double deviation) {
 
 const std::vector<nn::LayerType>& layer_types() {
   // Never destroyed: used until the process ends.
-  static const std::vector<nn::LayerType>& all = []() -> auto& {
-    auto& types = *new std::vector<nn::LayerType>;
-    nn::add_layer_types<ResidualBlock, ResNet, InvertedResidual, MobileNetV2, GPTBlock, GPT, GPTDecoder, Bert,
-                        VisionTransformer>(types);
-    return types;
-  }();
+  static const auto& all =
+      *new std::vector<nn::LayerType>(nn::layer_types_of<ResidualBlock, ResNet, InvertedResidual, MobileNetV2, GPTBlock,
+                                                         GPT, GPTDecoder, Bert, VisionTransformer>());
   return all;
 }
 

@@ -48,10 +48,6 @@ std::string Activation::extra_repr() const {
   return text;
 }
 
-void PReLU::fields(Fields& visit) {
-  visit("num_parameters", options.num_parameters);
-  visit("init", options.init);
-}
 void PReLU::build(std::optional<Dtype> dtype) {
   add_parameter(*this, "weight", {options.num_parameters}, dtype);
   reset_parameters();
@@ -60,7 +56,6 @@ void PReLU::reset_parameters() { nn::init::constant_(parameter("weight"), option
 Tensor PReLU::forward(const Tensor& input) { return prelu(input, parameter("weight")); }
 std::string PReLU::extra_repr() const { return fmt::format("num_parameters={}", options.num_parameters); }
 
-void RReLU::fields(Fields& visit) { options.fields(visit); }
 Tensor RReLU::forward(const Tensor& input) {
   const Tensor result =
       training() ? call_random_op("random_rrelu", {input}, {{"lower", options.lower}, {"upper", options.upper}})
@@ -72,26 +67,22 @@ std::string RReLU::extra_repr() const {
                      options.inplace ? ", inplace=True" : "");
 }
 
-void GLU::fields(Fields& visit) { visit("dim", options.dim); }
 Tensor GLU::forward(const Tensor& input) {
   note_use(*this);
   return glu(input, options.dim);
 }
 std::string GLU::extra_repr() const { return fmt::format("dim={}", options.dim); }
 
-void Softmax::fields(Fields& visit) { visit("dim", options.dim); }
 Tensor Softmax::forward(const Tensor& input) {
   note_use(*this);
   return softmax(input, options.dim);
 }
 std::string Softmax::extra_repr() const { return fmt::format("dim={}", options.dim); }
-void LogSoftmax::fields(Fields& visit) { visit("dim", options.dim); }
 Tensor LogSoftmax::forward(const Tensor& input) {
   note_use(*this);
   return log_softmax(input, options.dim);
 }
 std::string LogSoftmax::extra_repr() const { return fmt::format("dim={}", options.dim); }
-void Softmin::fields(Fields& visit) { visit("dim", options.dim); }
 Tensor Softmin::forward(const Tensor& input) {
   note_use(*this);
   return softmin(input, options.dim);

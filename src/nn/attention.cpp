@@ -37,18 +37,6 @@ bool MultiheadAttention::same_sizes() const {
          options.vdim.value_or(options.embed_dim) == options.embed_dim;
 }
 
-void MultiheadAttention::fields(Fields& visit) {
-  visit("embed_dim", options.embed_dim);
-  visit("num_heads", options.num_heads);
-  visit("dropout", options.dropout);
-  visit("batch_first", options.batch_first);
-  visit("kdim", options.kdim);
-  visit("vdim", options.vdim);
-  visit("add_zero_attn", options.add_zero_attn);
-  visit("_bias", options.bias);
-  visit("_add_bias_kv", options.add_bias_kv);
-}
-
 void MultiheadAttention::build(std::optional<Dtype> dtype) {
   if (options.embed_dim <= 0 || options.num_heads <= 0 || options.embed_dim % options.num_heads != 0)
     throw ValueError("MultiheadAttention: embed_dim {} cannot be split into {} heads", options.embed_dim,

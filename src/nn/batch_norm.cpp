@@ -15,13 +15,7 @@
 
 namespace lucid::nn {
 
-void StatisticsNorm::fields(Fields& visit) {
-  visit("num_features", options.num_features);
-  visit("eps", options.eps);
-  visit("momentum", options.momentum);
-  visit("affine", options.affine);
-  visit("track_running_stats", options.track_running_stats);
-}
+void StatisticsNorm::fields(Fields& visit) { options.fields(visit); }
 
 void StatisticsNorm::build(std::optional<Dtype> dtype) {
   const Dtype stored = dtype.value_or(default_float());

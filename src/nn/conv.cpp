@@ -20,18 +20,7 @@ bool all_are(const Shape& numbers, int64_t value) {
 
 }  // namespace
 
-void ConvBase::fields(Fields& visit) {
-  visit("in_channels", options.in_channels);
-  visit("out_channels", options.out_channels);
-  visit("kernel_size", options.kernel_size);
-  visit("stride", options.stride);
-  visit("padding", options.padding);
-  visit("dilation", options.dilation);
-  visit("groups", options.groups);
-  visit("padding_mode", options.padding_mode);
-  visit("output_padding", options.output_padding);
-  visit("_bias", options.bias);
-}
+void ConvBase::fields(Fields& visit) { options.fields(visit); }
 
 void ConvBase::build(std::optional<Dtype> dtype) {
   const std::string name = type_name();

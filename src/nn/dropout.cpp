@@ -8,10 +8,7 @@
 
 namespace lucid::nn {
 
-void DropoutBase::fields(Fields& visit) {
-  visit("p", options.p);
-  visit("inplace", options.inplace);
-}
+void DropoutBase::fields(Fields& visit) { options.fields(visit); }
 
 void DropoutBase::build(std::optional<Dtype>) {
   if (!(options.p >= 0 && options.p <= 1))

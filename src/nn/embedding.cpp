@@ -28,16 +28,6 @@ void initialize_rows(const Tensor& weight, std::optional<int64_t> padding_idx) {
 
 }  // namespace
 
-void Embedding::fields(Fields& visit) {
-  visit("num_embeddings", options.num_embeddings);
-  visit("embedding_dim", options.embedding_dim);
-  visit("padding_idx", options.padding_idx);
-  visit("max_norm", options.max_norm);
-  visit("norm_type", options.norm_type);
-  visit("scale_grad_by_freq", options.scale_grad_by_freq);
-  visit("sparse", options.sparse);
-}
-
 void Embedding::build(std::optional<Dtype> dtype) {
   check_padding("Embedding", options.padding_idx, options.num_embeddings);
   add_parameter(*this, "weight", {options.num_embeddings, options.embedding_dim}, dtype);
@@ -58,18 +48,6 @@ std::string Embedding::extra_repr() const {
   if (options.norm_type != 2) text += ", norm_type=" + number_text(options.norm_type);
   if (options.scale_grad_by_freq) text += ", scale_grad_by_freq=True";
   return text;
-}
-
-void EmbeddingBag::fields(Fields& visit) {
-  visit("num_embeddings", options.num_embeddings);
-  visit("embedding_dim", options.embedding_dim);
-  visit("padding_idx", options.padding_idx);
-  visit("max_norm", options.max_norm);
-  visit("norm_type", options.norm_type);
-  visit("scale_grad_by_freq", options.scale_grad_by_freq);
-  visit("sparse", options.sparse);
-  visit("mode", options.mode);
-  visit("include_last_offset", options.include_last_offset);
 }
 
 void EmbeddingBag::build(std::optional<Dtype> dtype) {

@@ -31,13 +31,6 @@ std::string Pad::extra_repr() const {
   return fmt::format("padding={}, value={}", tuple_text(options.padding), number_text(options.value));
 }
 
-void Upsample::fields(Fields& visit) {
-  visit("size", options.size);
-  visit("scale_factor", options.scale_factor);
-  visit("mode", options.mode);
-  visit("align_corners", options.align_corners);
-}
-
 Tensor Upsample::forward(const Tensor& input) {
   note_use(*this);
   OpSettings settings = {{"mode", options.mode}, {"align_corners", to_item(options.align_corners)}};

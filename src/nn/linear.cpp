@@ -12,12 +12,6 @@
 
 namespace lucid::nn {
 
-void Linear::fields(Fields& visit) {
-  visit("in_features", options.in_features);
-  visit("out_features", options.out_features);
-  visit("_bias", options.bias);
-}
-
 void Linear::build(std::optional<Dtype> dtype) {
   add_parameter(*this, "weight", {options.out_features, options.in_features}, dtype);
   add_parameter(*this, "bias", {options.out_features}, dtype, options.bias);
@@ -38,8 +32,6 @@ std::string Linear::extra_repr() const {
   return fmt::format("in_features={}, out_features={}, bias={}", options.in_features, options.out_features,
                      bool_text(parameter("bias").defined()));
 }
-
-void LazyLinear::fields(Fields& visit) { Linear::fields(visit); }
 
 void LazyLinear::build(std::optional<Dtype> dtype) {
   options.in_features = 0;
@@ -63,13 +55,6 @@ void LazyLinear::materialize(int64_t features) {
 Tensor LazyLinear::forward(const Tensor& input) {
   if (options.in_features == 0) materialize(input.size(-1));
   return Linear::forward(input);
-}
-
-void Bilinear::fields(Fields& visit) {
-  visit("in1_features", options.in1_features);
-  visit("in2_features", options.in2_features);
-  visit("out_features", options.out_features);
-  visit("_bias", options.bias);
 }
 
 void Bilinear::build(std::optional<Dtype> dtype) {
@@ -112,11 +97,6 @@ Tensor Flatten::forward(const Tensor& input) {
 std::string Flatten::extra_repr() const {
   return fmt::format("start_dim={}, end_dim={}", options.start_dim, options.end_dim);
 }
-void Flatten::fields(Fields& visit) {
-  visit("start_dim", options.start_dim);
-  visit("end_dim", options.end_dim);
-}
-
 Tensor Unflatten::forward(const Tensor& input) {
   note_use(*this);
   return unflatten(input, options.dim, options.unflattened_size);
@@ -124,9 +104,4 @@ Tensor Unflatten::forward(const Tensor& input) {
 std::string Unflatten::extra_repr() const {
   return fmt::format("dim={}, unflattened_size={}", options.dim, tuple_text(options.unflattened_size));
 }
-void Unflatten::fields(Fields& visit) {
-  visit("dim", options.dim);
-  visit("unflattened_size", options.unflattened_size);
-}
-
 }  // namespace lucid::nn

@@ -18,13 +18,6 @@ void reset_affine(const Module& module) {
 
 }  // namespace
 
-void LayerNorm::fields(Fields& visit) {
-  visit("normalized_shape", options.normalized_shape);
-  visit("eps", options.eps);
-  visit("elementwise_affine", options.elementwise_affine);
-  visit("_bias", options.bias);
-}
-
 void LayerNorm::build(std::optional<Dtype> dtype) {
   add_parameter(*this, "weight", options.normalized_shape, dtype, options.elementwise_affine);
   add_parameter(*this, "bias", options.normalized_shape, dtype, options.elementwise_affine && options.bias);
@@ -41,12 +34,6 @@ std::string LayerNorm::extra_repr() const {
   return fmt::format("{}, eps={}, elementwise_affine={}, bias={}", tuple_text(options.normalized_shape),
                      number_text(options.eps), bool_text(options.elementwise_affine),
                      bool_text(parameter("bias").defined()));
-}
-
-void RMSNorm::fields(Fields& visit) {
-  visit("normalized_shape", options.normalized_shape);
-  visit("eps", options.eps);
-  visit("elementwise_affine", options.elementwise_affine);
 }
 
 void RMSNorm::build(std::optional<Dtype> dtype) {
@@ -68,13 +55,6 @@ std::string RMSNorm::extra_repr() const {
 std::string LocalResponseNorm::extra_repr() const {
   return fmt::format("{}, alpha={}, beta={}, k={}", item_text(setting("size")), item_text(setting("alpha")),
                      item_text(setting("beta")), item_text(setting("k")));
-}
-
-void GroupNorm::fields(Fields& visit) {
-  visit("num_groups", options.num_groups);
-  visit("num_channels", options.num_channels);
-  visit("eps", options.eps);
-  visit("affine", options.affine);
 }
 
 void GroupNorm::build(std::optional<Dtype> dtype) {

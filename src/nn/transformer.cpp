@@ -32,17 +32,7 @@ std::vector<Ptr<Module>> layers_of(Module& module) {
 
 }  // namespace
 
-void TransformerLayer::fields(Fields& visit) {
-  visit("_d_model", options.d_model);
-  visit("_nhead", options.nhead);
-  visit("_dim_feedforward", options.dim_feedforward);
-  visit("_dropout", options.dropout);
-  visit("_activation", options.activation);
-  visit("_layer_norm_eps", options.layer_norm_eps);
-  visit("_batch_first", options.batch_first);
-  visit("norm_first", options.norm_first);
-  visit("_bias", options.bias);
-}
+void TransformerLayer::fields(Fields& visit) { options.fields(visit); }
 
 void TransformerLayer::build(std::optional<Dtype> dtype) {
   if (options.activation.is_string() && options.activation.to_string() != "relu" &&
@@ -176,13 +166,23 @@ Item TransformerDecoder::forward_with(const Arguments& arguments) {
 }
 
 Transformer::Transformer(const Options& options) : options(options) {
+  const TransformerLayerOptions of_layer = {.d_model = options.d_model,
+                                            .nhead = options.nhead,
+                                            .dim_feedforward = options.dim_feedforward,
+                                            .dropout = options.dropout,
+                                            .activation = options.activation,
+                                            .layer_norm_eps = options.layer_norm_eps,
+                                            .batch_first = options.batch_first,
+                                            .norm_first = options.norm_first,
+                                            .bias = options.bias,
+                                            .dtype = options.dtype};
   const auto norm = [&] {
     return make<LayerNorm>(options.d_model, options.layer_norm_eps, true, options.bias, options.dtype);
   };
-  add_module("encoder", make<TransformerEncoder>(make<TransformerEncoderLayer>(options.of_layer()),
-                                                 options.num_encoder_layers, norm()));
-  add_module("decoder", make<TransformerDecoder>(make<TransformerDecoderLayer>(options.of_layer()),
-                                                 options.num_decoder_layers, norm()));
+  add_module("encoder",
+             make<TransformerEncoder>(make<TransformerEncoderLayer>(of_layer), options.num_encoder_layers, norm()));
+  add_module("decoder",
+             make<TransformerDecoder>(make<TransformerDecoderLayer>(of_layer), options.num_decoder_layers, norm()));
   reset_parameters();
 }
 

@@ -56,6 +56,25 @@ TEST(Entries, HaveTheirDocumentationRightAfterTheSignature) {
   EXPECT_NE(message_of("{.signature = \"f(x)\", .ulp = 1, .doc = \"One.\"}"), "");
 }
 
+TEST(Classes, HaveANameAndASignatureOrThatOfAnotherClass) {
+  const std::string_view text = R"source(
+  static constexpr const char* kName = "Scale";
+  static constexpr const char* kSignature =
+      "(init: float = 1.0, "
+      "inplace: bool = False)";
+  static constexpr const char* kName = "Other";
+  static constexpr const char* kSignature = Scale::kSignature;
+  static constexpr const char* kName = "Plain";
+  using Layer::Layer;
+  )source";
+  const auto classes = EntryReader("file.h", text).read_classes();
+  ASSERT_EQ(classes.size(), 3u);
+  EXPECT_EQ(classes[0].name, "Scale");
+  EXPECT_EQ(classes[0].signature, "(init: float = 1.0, inplace: bool = False)");
+  EXPECT_EQ(classes[1].like, "Scale");
+  EXPECT_EQ(classes[2].signature + classes[2].like, "");
+}
+
 TEST(Entries, AreNotEveryUseOfASignature) {
   EXPECT_TRUE(read("log(op.signature); parse_schema(op.signature);").empty());
 }

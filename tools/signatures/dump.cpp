@@ -1,8 +1,10 @@
-// Writes the parsed signatures of the op table as JSON. The build runs it first: tools/generate generates the methods
-// of Emitter and the public functions from its output, and the files of src/ops, which contain the signatures, include
-// those methods. It therefore links only the parser and reads the string literals from the sources.
+// Writes the parsed signatures of the op table, or of the classes in public headers, as JSON. The build runs it first:
+// tools/generate generates the methods of Emitter and the public functions from its output, and the files of src/ops,
+// which contain the signatures, include those methods. It therefore links only the parser and reads the string literals
+// from the sources.
 //
 //   dump_signatures <output> <source>...
+//   dump_signatures --classes <output> <header>...
 
 #include <algorithm>
 #include <cstdio>
@@ -11,12 +13,14 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "entries.h"
 #include "ir/schema_json.h"
+#include "signatures/declaration.h"
+#include "signatures/entries.h"
 
 namespace lucid::signatures {
 namespace {
@@ -37,9 +41,18 @@ void write_if_different(const std::filesystem::path& path, const std::string& te
   if (!file) throw std::runtime_error("cannot write " + path.string());
 }
 
-std::string dump(const std::vector<std::filesystem::path>& sources) {
+const std::string& name_of(const Json& entry) { return entry.at("name").get_ref<const std::string&>(); }
+
+/// One entry per line, so that two dumps can be compared.
+std::string lines_of(const std::vector<Json>& entries) {
+  std::string text = "[\n";
+  for (const Json& entry : entries) text += entry.dump() + (&entry == &entries.back() ? "\n" : ",\n");
+  return text + "]\n";
+}
+
+std::string dump_ops(std::span<char*> sources) {
   std::vector<Json> ops;
-  for (const std::filesystem::path& source : sources) {
+  for (const std::filesystem::path source : sources) {
     const std::string text = read_file(source);
     for (const Entry& entry : EntryReader(source.string(), text).read()) {
       Json op = to_json(parse_schema(entry.signature));
@@ -49,23 +62,46 @@ std::string dump(const std::vector<std::filesystem::path>& sources) {
       ops.push_back(std::move(op));
     }
   }
-  const auto name = [](const Json& op) { return op.at("name").get_ref<const std::string&>(); };
-  std::ranges::sort(ops, {}, name);
-  const auto twin = std::ranges::adjacent_find(ops, {}, name);
-  if (twin != ops.end()) throw std::runtime_error("two ops are named " + name(*twin));
-  // One op per line, so that two dumps can be compared.
-  std::string text = "[\n";
-  for (const Json& op : ops) text += op.dump() + (&op == &ops.back() ? "\n" : ",\n");
-  return text + "]\n";
+  std::ranges::sort(ops, {}, name_of);
+  const auto twin = std::ranges::adjacent_find(ops, {}, name_of);
+  if (twin != ops.end()) throw std::runtime_error("two ops are named " + name_of(*twin));
+  return lines_of(ops);
+}
+
+std::string dump_classes(std::span<char*> headers) {
+  std::vector<Json> classes;
+  for (const std::filesystem::path header : headers) {
+    const std::string text = read_file(header);
+    for (const DeclaredClass& found : EntryReader(header.string(), text).read_classes()) {
+      Json parameters = Json::array();
+      if (!found.signature.empty()) parameters = parse_declaration(found.signature);
+      if (!found.like.empty()) {
+        const auto like = std::ranges::find(classes, found.like, name_of);
+        if (like == classes.end()) throw std::runtime_error(found.name + ": no " + found.like + " comes before it");
+        parameters = like->at("parameters");
+      }
+      classes.push_back({{"name", found.name},
+                         {"file", header.filename().string()},
+                         {"has_signature", !found.signature.empty() || !found.like.empty()},
+                         {"parameters", std::move(parameters)}});
+    }
+  }
+  return lines_of(classes);
 }
 
 }  // namespace
 }  // namespace lucid::signatures
 
 int main(int count, char** arguments) {
+  using namespace lucid::signatures;
   try {
-    if (count < 3) throw std::runtime_error("usage: dump_signatures <output> <source>...");
-    lucid::signatures::write_if_different(arguments[1], lucid::signatures::dump({arguments + 2, arguments + count}));
+    const std::span<char*> all(arguments, static_cast<size_t>(count));
+    if (count > 3 && std::string_view(all[1]) == "--classes")
+      write_if_different(all[2], dump_classes(all.subspan(3)));
+    else if (count > 2)
+      write_if_different(all[1], dump_ops(all.subspan(2)));
+    else
+      throw std::runtime_error("usage: dump_signatures [--classes] <output> <source>...");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -15,9 +15,16 @@ struct Entry {
   std::string doc;
 };
 
-/// Finds the entries of a source file of src/ops. It reads string literals but does not interpret them; parse_schema
-/// does. Throws std::runtime_error if an entry does not have both a signature and, right after it, the documentation as
-/// literals.
+/// A class of a public header with the constant kName and, right after it, kSignature.
+struct DeclaredClass {
+  std::string name;
+  std::string signature;  // empty if the class has none, or that of another class
+  std::string like;       // the class whose signature it has
+};
+
+/// Finds the entries of a source file of src/ops, or the classes of a public header. It reads string literals but does
+/// not interpret them; parse_schema and parse_declaration do. Throws std::runtime_error if an entry does not have both
+/// a signature and, right after it, the documentation as literals.
 class EntryReader {
  public:
   EntryReader(std::string_view file, std::string_view text) : file_(file), text_(text) {}
@@ -33,6 +40,25 @@ class EntryReader {
       entries.push_back(std::move(entry));
     }
     return entries;
+  }
+
+  std::vector<DeclaredClass> read_classes() {
+    std::vector<DeclaredClass> classes;
+    while (find("static constexpr const char* kName")) {
+      if (!take("=")) continue;
+      DeclaredClass found{.name = literals()};
+      if (take(";") && take("static constexpr const char* kSignature") && take("=")) {
+        const size_t end = text_.find("::kSignature;", at_);
+        if (text_.find(';', at_) > end) {
+          const size_t begin = std::min(text_.find_first_not_of(" \n", at_), end);
+          found.like = text_.substr(begin, end - begin);
+        } else {
+          found.signature = literals();
+        }
+      }
+      classes.push_back(std::move(found));
+    }
+    return classes;
   }
 
  private:
@@ -69,7 +95,7 @@ class EntryReader {
       } else if (found) {
         return result;
       } else {
-        fail("write the signature and the documentation as literals; code is generated from them");
+        fail("write signatures and documentation as literals; code is generated from them");
       }
     }
   }

@@ -1,28 +1,9 @@
 #pragma once
 
-#include "lucid/nn/layer.h"
+#include "lucid/nn/options/attention.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
-
-/// Options of MultiheadAttention.
-struct AttentionOptions {
-  int64_t embed_dim = 0;
-  int64_t num_heads = 1;
-  /// Probability of dropping an attention weight in training mode.
-  double dropout = 0;
-  bool bias = true;
-  /// Appends a learned vector to the keys and one to the values.
-  bool add_bias_kv = false;
-  /// Appends a vector of zeros to the keys and to the values.
-  bool add_zero_attn = false;
-  /// Sizes of keys and values; embed_dim by default.
-  std::optional<int64_t> kdim = std::nullopt;
-  std::optional<int64_t> vdim = std::nullopt;
-  /// Whether the batch comes first, before time.
-  bool batch_first = false;
-  std::optional<Dtype> dtype = std::nullopt;
-};
 
 /// Masks of a call to MultiheadAttention. Masks are bool or floating point; the latter are added to the scores.
 struct AttentionMasks {
@@ -35,13 +16,15 @@ struct AttentionMasks {
 };
 
 /// Multi-head attention: averages of the values, weighted by the softmax of the scaled products of queries and keys.
-class MultiheadAttention : public Layer<MultiheadAttention> {
+class MultiheadAttention : public OptionsLayer<MultiheadAttention, AttentionOptions> {
  public:
   static constexpr const char* kName = "MultiheadAttention";
-  using Options = AttentionOptions;
+  static constexpr const char* kSignature =
+      "(embed_dim: int, num_heads: int! = 1, dropout: float = 0.0, _bias: bool = True, _add_bias_kv: bool = False, "
+      "add_zero_attn: bool = False, kdim: int? = None, vdim: int? = None, batch_first: bool = False, "
+      "dtype: dtype? = None)";
   MultiheadAttention() = default;
-  explicit MultiheadAttention(const Options& options) : options(options) { build(options.dtype); }
-  Options options;
+  explicit MultiheadAttention(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
 
   struct Result {
     Tensor output;
@@ -56,7 +39,6 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   /// Arguments: query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal.
   Item forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return false; }
-  void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
 

@@ -2,49 +2,25 @@
 
 #include <concepts>
 
-#include "lucid/nn/layer.h"
+#include "lucid/nn/options/conv.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Options of convolutions. A single number applies to all dimensions.
-struct ConvOptions {
-  int64_t in_channels = 0;
-  int64_t out_channels = 0;
-  Sizes kernel_size = {};
-  Sizes stride = 1;
-  /// Numbers, "same" or "valid".
-  Setting padding = 0;
-  Sizes dilation = 1;
-  int64_t groups = 1;
-  bool bias = true;
-  /// "zeros", "reflect", "replicate" or "circular".
-  std::string padding_mode = "zeros";
-  std::optional<Dtype> dtype = std::nullopt;
-  /// Only for transposed convolutions; see ConvTransposeOptions.
-  Sizes output_padding = 0;
-};
-
-/// Options of transposed convolutions. A single number applies to all dimensions.
-struct ConvTransposeOptions {
-  int64_t in_channels = 0;
-  int64_t out_channels = 0;
-  Sizes kernel_size = {};
-  Sizes stride = 1;
-  Sizes padding = 0;
-  /// Extra size on one side of the output.
-  Sizes output_padding = 0;
-  int64_t groups = 1;
-  bool bias = true;
-  Sizes dilation = 1;
-  std::string padding_mode = "zeros";
-  std::optional<Dtype> dtype = std::nullopt;
-
-  operator ConvOptions() const {  // NOLINT
-    return {in_channels, out_channels, kernel_size,  stride, Shape(padding), dilation,
-            groups,      bias,         padding_mode, dtype,  output_padding};
-  }
-};
+inline ConvOptions conv_options(ConvOptions given) { return given; }
+inline ConvOptions conv_options(const ConvTransposeOptions& given) {
+  return {.in_channels = given.in_channels,
+          .out_channels = given.out_channels,
+          .kernel_size = given.kernel_size,
+          .stride = given.stride,
+          .padding = Shape(given.padding),
+          .dilation = given.dilation,
+          .groups = given.groups,
+          .bias = given.bias,
+          .padding_mode = given.padding_mode,
+          .dtype = given.dtype,
+          .output_padding = given.output_padding};
+}
 
 /// Base of all convolutions.
 class ConvBase : public Module {
@@ -72,8 +48,8 @@ class ConvLayer : public Layer<Self, ConvBase> {
  public:
   using Options = Options_;
   ConvLayer() : Layer<Self, ConvBase>(kSpatial, std::same_as<Options, ConvTransposeOptions>) {}
-  explicit ConvLayer(Options options) : ConvLayer() {
-    this->options = std::move(options);
+  explicit ConvLayer(Options given) : ConvLayer() {
+    this->options = conv_options(std::move(given));
     this->build(this->options.dtype);
   }
 };
@@ -81,31 +57,43 @@ class ConvLayer : public Layer<Self, ConvBase> {
 class Conv1d : public ConvLayer<Conv1d, ConvOptions, 1> {
  public:
   static constexpr const char* kName = "Conv1d";
+  static constexpr const char* kSignature =
+      "(in_channels: int, out_channels: int, kernel_size: ints, stride: ints = 1, padding: sizes_or_str = 0, "
+      "dilation: ints = 1, groups: int = 1, _bias: bool = True, padding_mode: str = 'zeros', dtype: dtype? = None, "
+      "cpp output_padding: ints = 0)";
   using ConvLayer::ConvLayer;
 };
 class Conv2d : public ConvLayer<Conv2d, ConvOptions, 2> {
  public:
   static constexpr const char* kName = "Conv2d";
+  static constexpr const char* kSignature = Conv1d::kSignature;
   using ConvLayer::ConvLayer;
 };
 class Conv3d : public ConvLayer<Conv3d, ConvOptions, 3> {
  public:
   static constexpr const char* kName = "Conv3d";
+  static constexpr const char* kSignature = Conv1d::kSignature;
   using ConvLayer::ConvLayer;
 };
 class ConvTranspose1d : public ConvLayer<ConvTranspose1d, ConvTransposeOptions, 1> {
  public:
   static constexpr const char* kName = "ConvTranspose1d";
+  static constexpr const char* kSignature =
+      "(in_channels: int, out_channels: int, kernel_size: ints, stride: ints = 1, padding: ints = 0, "
+      "output_padding: ints = 0, groups: int = 1, _bias: bool = True, dilation: ints = 1, "
+      "padding_mode: str = 'zeros', dtype: dtype? = None)";
   using ConvLayer::ConvLayer;
 };
 class ConvTranspose2d : public ConvLayer<ConvTranspose2d, ConvTransposeOptions, 2> {
  public:
   static constexpr const char* kName = "ConvTranspose2d";
+  static constexpr const char* kSignature = ConvTranspose1d::kSignature;
   using ConvLayer::ConvLayer;
 };
 class ConvTranspose3d : public ConvLayer<ConvTranspose3d, ConvTransposeOptions, 3> {
  public:
   static constexpr const char* kName = "ConvTranspose3d";
+  static constexpr const char* kSignature = ConvTranspose1d::kSignature;
   using ConvLayer::ConvLayer;
 };
 

@@ -1,17 +1,9 @@
 #pragma once
 
-#include "lucid/nn/layer.h"
+#include "lucid/nn/options/dropout.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
-
-/// Options of all kinds of dropout.
-struct DropoutOptions {
-  /// Probability of dropping an element.
-  double p = 0.5;
-  /// Whether to write the result to the input.
-  bool inplace = false;
-};
 
 /// In training mode, sets elements to zero with probability p and scales the others by 1 / (1 - p).
 class DropoutBase : public Module {
@@ -46,6 +38,7 @@ class DropoutLayer : public Layer<Self, DropoutBase> {
 class Dropout : public DropoutLayer<Dropout> {
  public:
   static constexpr const char* kName = "Dropout";
+  static constexpr const char* kSignature = "(p: float = 0.5, inplace: bool = False)";
   static constexpr const char* kOp = "random_dropout";
   using DropoutLayer::DropoutLayer;
 };
@@ -53,6 +46,7 @@ class Dropout : public DropoutLayer<Dropout> {
 class Dropout1d : public DropoutLayer<Dropout1d> {
  public:
   static constexpr const char* kName = "Dropout1d";
+  static constexpr const char* kSignature = Dropout::kSignature;
   static constexpr const char* kOp = "random_feature_dropout";
   using DropoutLayer::DropoutLayer;
 
@@ -63,6 +57,7 @@ class Dropout1d : public DropoutLayer<Dropout1d> {
 class Dropout2d : public DropoutLayer<Dropout2d> {
  public:
   static constexpr const char* kName = "Dropout2d";
+  static constexpr const char* kSignature = Dropout::kSignature;
   static constexpr const char* kOp = "random_feature_dropout";
   using DropoutLayer::DropoutLayer;
 
@@ -73,6 +68,7 @@ class Dropout2d : public DropoutLayer<Dropout2d> {
 class Dropout3d : public DropoutLayer<Dropout3d> {
  public:
   static constexpr const char* kName = "Dropout3d";
+  static constexpr const char* kSignature = Dropout::kSignature;
   static constexpr const char* kOp = "random_feature_dropout";
   using DropoutLayer::DropoutLayer;
 
@@ -83,6 +79,7 @@ class Dropout3d : public DropoutLayer<Dropout3d> {
 class AlphaDropout : public DropoutLayer<AlphaDropout> {
  public:
   static constexpr const char* kName = "AlphaDropout";
+  static constexpr const char* kSignature = Dropout::kSignature;
   static constexpr const char* kOp = "random_alpha_dropout";
   using DropoutLayer::DropoutLayer;
 };
@@ -90,6 +87,7 @@ class AlphaDropout : public DropoutLayer<AlphaDropout> {
 class FeatureAlphaDropout : public DropoutLayer<FeatureAlphaDropout> {
  public:
   static constexpr const char* kName = "FeatureAlphaDropout";
+  static constexpr const char* kSignature = Dropout::kSignature;
   static constexpr const char* kOp = "random_feature_alpha_dropout";
   using DropoutLayer::DropoutLayer;
 };

@@ -1,17 +1,10 @@
 #pragma once
 
 #include "lucid/nn/op_module.h"
+#include "lucid/nn/options/image.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
-
-/// Options of pads.
-struct PadOptions {
-  /// The sizes to add before and after each dimension, last dimension first, or one size for all.
-  Sizes padding = {};
-  /// For ConstantPad.
-  double value = 0;
-};
 
 /// Pads the last dimensions.
 class Pad : public Module {
@@ -47,6 +40,7 @@ class PadLayer : public Layer<Self, Pad> {
 class ZeroPad1d : public PadLayer<ZeroPad1d> {
  public:
   static constexpr const char* kName = "ZeroPad1d";
+  static constexpr const char* kSignature = "(padding: ints, cpp value: float = 0.0)";
   static constexpr int64_t kSpatial = 1;
   static constexpr const char* kMode = "constant";
   static constexpr bool kHasValue = false;
@@ -55,6 +49,7 @@ class ZeroPad1d : public PadLayer<ZeroPad1d> {
 class ZeroPad2d : public PadLayer<ZeroPad2d> {
  public:
   static constexpr const char* kName = "ZeroPad2d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 2;
   static constexpr const char* kMode = "constant";
   static constexpr bool kHasValue = false;
@@ -63,6 +58,7 @@ class ZeroPad2d : public PadLayer<ZeroPad2d> {
 class ZeroPad3d : public PadLayer<ZeroPad3d> {
  public:
   static constexpr const char* kName = "ZeroPad3d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 3;
   static constexpr const char* kMode = "constant";
   static constexpr bool kHasValue = false;
@@ -71,6 +67,7 @@ class ZeroPad3d : public PadLayer<ZeroPad3d> {
 class ConstantPad1d : public PadLayer<ConstantPad1d> {
  public:
   static constexpr const char* kName = "ConstantPad1d";
+  static constexpr const char* kSignature = "(padding: ints, value: float! = 0.0)";
   static constexpr int64_t kSpatial = 1;
   static constexpr const char* kMode = "constant";
   static constexpr bool kHasValue = true;
@@ -79,6 +76,7 @@ class ConstantPad1d : public PadLayer<ConstantPad1d> {
 class ConstantPad2d : public PadLayer<ConstantPad2d> {
  public:
   static constexpr const char* kName = "ConstantPad2d";
+  static constexpr const char* kSignature = ConstantPad1d::kSignature;
   static constexpr int64_t kSpatial = 2;
   static constexpr const char* kMode = "constant";
   static constexpr bool kHasValue = true;
@@ -87,6 +85,7 @@ class ConstantPad2d : public PadLayer<ConstantPad2d> {
 class ConstantPad3d : public PadLayer<ConstantPad3d> {
  public:
   static constexpr const char* kName = "ConstantPad3d";
+  static constexpr const char* kSignature = ConstantPad1d::kSignature;
   static constexpr int64_t kSpatial = 3;
   static constexpr const char* kMode = "constant";
   static constexpr bool kHasValue = true;
@@ -95,6 +94,7 @@ class ConstantPad3d : public PadLayer<ConstantPad3d> {
 class ReflectionPad1d : public PadLayer<ReflectionPad1d> {
  public:
   static constexpr const char* kName = "ReflectionPad1d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 1;
   static constexpr const char* kMode = "reflect";
   static constexpr bool kHasValue = false;
@@ -103,6 +103,7 @@ class ReflectionPad1d : public PadLayer<ReflectionPad1d> {
 class ReflectionPad2d : public PadLayer<ReflectionPad2d> {
  public:
   static constexpr const char* kName = "ReflectionPad2d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 2;
   static constexpr const char* kMode = "reflect";
   static constexpr bool kHasValue = false;
@@ -111,6 +112,7 @@ class ReflectionPad2d : public PadLayer<ReflectionPad2d> {
 class ReflectionPad3d : public PadLayer<ReflectionPad3d> {
  public:
   static constexpr const char* kName = "ReflectionPad3d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 3;
   static constexpr const char* kMode = "reflect";
   static constexpr bool kHasValue = false;
@@ -119,6 +121,7 @@ class ReflectionPad3d : public PadLayer<ReflectionPad3d> {
 class ReplicationPad1d : public PadLayer<ReplicationPad1d> {
  public:
   static constexpr const char* kName = "ReplicationPad1d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 1;
   static constexpr const char* kMode = "replicate";
   static constexpr bool kHasValue = false;
@@ -127,6 +130,7 @@ class ReplicationPad1d : public PadLayer<ReplicationPad1d> {
 class ReplicationPad2d : public PadLayer<ReplicationPad2d> {
  public:
   static constexpr const char* kName = "ReplicationPad2d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 2;
   static constexpr const char* kMode = "replicate";
   static constexpr bool kHasValue = false;
@@ -135,6 +139,7 @@ class ReplicationPad2d : public PadLayer<ReplicationPad2d> {
 class ReplicationPad3d : public PadLayer<ReplicationPad3d> {
  public:
   static constexpr const char* kName = "ReplicationPad3d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 3;
   static constexpr const char* kMode = "replicate";
   static constexpr bool kHasValue = false;
@@ -143,6 +148,7 @@ class ReplicationPad3d : public PadLayer<ReplicationPad3d> {
 class CircularPad1d : public PadLayer<CircularPad1d> {
  public:
   static constexpr const char* kName = "CircularPad1d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 1;
   static constexpr const char* kMode = "circular";
   static constexpr bool kHasValue = false;
@@ -151,6 +157,7 @@ class CircularPad1d : public PadLayer<CircularPad1d> {
 class CircularPad2d : public PadLayer<CircularPad2d> {
  public:
   static constexpr const char* kName = "CircularPad2d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 2;
   static constexpr const char* kMode = "circular";
   static constexpr bool kHasValue = false;
@@ -159,119 +166,65 @@ class CircularPad2d : public PadLayer<CircularPad2d> {
 class CircularPad3d : public PadLayer<CircularPad3d> {
  public:
   static constexpr const char* kName = "CircularPad3d";
+  static constexpr const char* kSignature = ZeroPad1d::kSignature;
   static constexpr int64_t kSpatial = 3;
   static constexpr const char* kMode = "circular";
   static constexpr bool kHasValue = false;
   using PadLayer::PadLayer;
 };
 
-/// Options of Upsample. Give either `size` or `scale_factor`.
-struct UpsampleOptions {
-  Setting size = kNone;
-  Setting scale_factor = kNone;
-  /// "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear" or "area".
-  std::string mode = "nearest";
-  std::optional<bool> align_corners = std::nullopt;
-};
-
 /// Resizes the input.
-class Upsample : public Layer<Upsample> {
+class Upsample : public OptionsLayer<Upsample, UpsampleOptions> {
  public:
   static constexpr const char* kName = "Upsample";
-  using Options = UpsampleOptions;
-  Upsample() = default;
-  explicit Upsample(Options options) : options(std::move(options)) {}
-  Options options;
+  static constexpr const char* kSignature =
+      "(size: sizes? = None, scale_factor: factors? = None, mode: str = 'nearest', align_corners: bool? = None, "
+      "python recompute_scale_factor: bool? = None)";
+  using OptionsLayer::OptionsLayer;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
-  void fields(Fields& visit) override;
-};
-
-/// Options of PixelShuffle.
-struct PixelShuffleOptions {
-  int64_t upscale_factor = 1;
-
-  void fields(auto& visit) { visit("upscale_factor", upscale_factor); }
 };
 
 /// Rearranges (..., channels * r * r, height, width) to (..., channels, height * r, width * r).
 class PixelShuffle : public OpLayer<PixelShuffle, PixelShuffleOptions> {
  public:
   static constexpr const char* kName = "PixelShuffle";
+  static constexpr const char* kSignature = "(upscale_factor: int! = 1)";
   static constexpr const char* kOp = "pixel_shuffle";
   using OpLayer::OpLayer;
 };
-/// Options of PixelUnshuffle.
-struct PixelUnshuffleOptions {
-  int64_t downscale_factor = 1;
-
-  void fields(auto& visit) { visit("downscale_factor", downscale_factor); }
-};
-
 /// The inverse of PixelShuffle.
 class PixelUnshuffle : public OpLayer<PixelUnshuffle, PixelUnshuffleOptions> {
  public:
   static constexpr const char* kName = "PixelUnshuffle";
+  static constexpr const char* kSignature = "(downscale_factor: int! = 1)";
   static constexpr const char* kOp = "pixel_unshuffle";
   using OpLayer::OpLayer;
 };
-/// Options of ChannelShuffle.
-struct ChannelShuffleOptions {
-  int64_t groups = 1;
-
-  void fields(auto& visit) { visit("groups", groups); }
-};
-
 /// Interleaves the channels of `groups` groups.
 class ChannelShuffle : public OpLayer<ChannelShuffle, ChannelShuffleOptions> {
  public:
   static constexpr const char* kName = "ChannelShuffle";
+  static constexpr const char* kSignature = "(groups: int! = 1)";
   static constexpr const char* kOp = "channel_shuffle";
   using OpLayer::OpLayer;
 };
-/// Options of Unfold.
-struct UnfoldOptions {
-  Setting kernel_size = 1;
-  Setting dilation = 1;
-  Setting padding = 0;
-  Setting stride = 1;
-
-  void fields(auto& visit) {
-    visit("kernel_size", kernel_size);
-    visit("dilation", dilation);
-    visit("padding", padding);
-    visit("stride", stride);
-  }
-};
-
 /// Extracts sliding windows of images as columns.
 class Unfold : public OpLayer<Unfold, UnfoldOptions> {
  public:
   static constexpr const char* kName = "Unfold";
+  static constexpr const char* kSignature =
+      "(kernel_size: sizes! = 1, dilation: sizes = 1, padding: sizes = 0, stride: sizes = 1)";
   static constexpr const char* kOp = "unfold";
   using OpLayer::OpLayer;
 };
-/// Options of Fold.
-struct FoldOptions {
-  Setting output_size = 1;
-  Setting kernel_size = 1;
-  Setting dilation = 1;
-  Setting padding = 0;
-  Setting stride = 1;
-
-  void fields(auto& visit) {
-    visit("output_size", output_size);
-    visit("kernel_size", kernel_size);
-    visit("dilation", dilation);
-    visit("padding", padding);
-    visit("stride", stride);
-  }
-};
-
 /// Combines columns into images. Overlapping windows are added.
 class Fold : public OpLayer<Fold, FoldOptions> {
  public:
   static constexpr const char* kName = "Fold";
+  static constexpr const char* kSignature =
+      "(output_size: sizes! = 1, kernel_size: sizes! = 1, dilation: sizes = 1, padding: sizes = 0, "
+      "stride: sizes = 1)";
   static constexpr const char* kOp = "fold";
   using OpLayer::OpLayer;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "lucid/nn/op_module.h"
+#include "lucid/nn/options/loss.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
@@ -27,25 +28,11 @@ class WeightedLoss : public Loss {
   void build(std::optional<Dtype> dtype) override;
 };
 
-/// Options of losses that have no others.
-struct LossOptions {
-  std::string reduction = "mean";
-
-  void fields(auto& visit) { visit("reduction", reduction); }
-};
-
-/// Options of weighted losses that have no others.
-struct WeightedLossOptions {
-  Tensor weight = {};
-  std::string reduction = "mean";
-
-  void fields(auto& visit) { visit("reduction", reduction); }
-};
-
 /// The squared error (x - target) ** 2.
 class MSELoss : public OpLayer<MSELoss, LossOptions, Loss> {
  public:
   static constexpr const char* kName = "MSELoss";
+  static constexpr const char* kSignature = "(reduction: str = 'mean')";
   static constexpr const char* kOp = "mse_loss";
   using OpLayer::OpLayer;
 };
@@ -53,42 +40,23 @@ class MSELoss : public OpLayer<MSELoss, LossOptions, Loss> {
 class L1Loss : public OpLayer<L1Loss, LossOptions, Loss> {
  public:
   static constexpr const char* kName = "L1Loss";
+  static constexpr const char* kSignature = MSELoss::kSignature;
   static constexpr const char* kOp = "l1_loss";
   using OpLayer::OpLayer;
 };
-/// Options of SmoothL1Loss.
-struct SmoothL1LossOptions {
-  std::string reduction = "mean";
-  double beta = 1.0;
-
-  void fields(auto& visit) {
-    visit("reduction", reduction);
-    visit("beta", beta);
-  }
-};
-
 /// d ** 2 / (2 * beta) where d = |x - target| is below beta, and d - beta / 2 elsewhere.
 class SmoothL1Loss : public OpLayer<SmoothL1Loss, SmoothL1LossOptions, Loss> {
  public:
   static constexpr const char* kName = "SmoothL1Loss";
+  static constexpr const char* kSignature = "(reduction: str = 'mean', beta: float = 1.0)";
   static constexpr const char* kOp = "smooth_l1_loss";
   using OpLayer::OpLayer;
 };
-/// Options of HuberLoss.
-struct HuberLossOptions {
-  std::string reduction = "mean";
-  double delta = 1.0;
-
-  void fields(auto& visit) {
-    visit("reduction", reduction);
-    visit("delta", delta);
-  }
-};
-
 /// d ** 2 / 2 where d = |x - target| is below delta, and delta * (d - delta / 2) elsewhere.
 class HuberLoss : public OpLayer<HuberLoss, HuberLossOptions, Loss> {
  public:
   static constexpr const char* kName = "HuberLoss";
+  static constexpr const char* kSignature = "(reduction: str = 'mean', delta: float = 1.0)";
   static constexpr const char* kOp = "huber_loss";
   using OpLayer::OpLayer;
 };
@@ -96,69 +64,35 @@ class HuberLoss : public OpLayer<HuberLoss, HuberLossOptions, Loss> {
 class SoftMarginLoss : public OpLayer<SoftMarginLoss, LossOptions, Loss> {
  public:
   static constexpr const char* kName = "SoftMarginLoss";
+  static constexpr const char* kSignature = MSELoss::kSignature;
   static constexpr const char* kOp = "soft_margin_loss";
   using OpLayer::OpLayer;
 };
-/// Options of KLDivLoss.
-struct KLDivLossOptions {
-  std::string reduction = "mean";
-  bool log_target = false;
-
-  void fields(auto& visit) {
-    visit("reduction", reduction);
-    visit("log_target", log_target);
-  }
-};
-
 /// The Kullback-Leibler divergence target * (log(target) - x), for log probabilities x. `log_target` means that the
 /// target holds log probabilities too. The reduction "batchmean" divides the sum by the batch size.
 class KLDivLoss : public OpLayer<KLDivLoss, KLDivLossOptions, Loss> {
  public:
   static constexpr const char* kName = "KLDivLoss";
+  static constexpr const char* kSignature = "(reduction: str = 'mean', log_target: bool = False)";
   static constexpr const char* kOp = "kl_div";
   using OpLayer::OpLayer;
 };
-/// Options of PoissonNLLLoss.
-struct PoissonNLLLossOptions {
-  bool log_input = true;
-  bool full = false;
-  double eps = 1e-8;
-  std::string reduction = "mean";
-
-  void fields(auto& visit) {
-    visit("log_input", log_input);
-    visit("full", full);
-    visit("eps", eps);
-    visit("reduction", reduction);
-  }
-};
-
 /// The negative log likelihood of targets with a Poisson distribution: exp(x) - target * x, or x - target * log(x +
 /// eps) without `log_input`. `full` adds Stirling's approximation of log(target!).
 class PoissonNLLLoss : public OpLayer<PoissonNLLLoss, PoissonNLLLossOptions, Loss> {
  public:
   static constexpr const char* kName = "PoissonNLLLoss";
+  static constexpr const char* kSignature =
+      "(log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = 'mean')";
   static constexpr const char* kOp = "poisson_nll_loss";
   using OpLayer::OpLayer;
 };
-/// Options of GaussianNLLLoss.
-struct GaussianNLLLossOptions {
-  bool full = false;
-  double eps = 1e-6;
-  std::string reduction = "mean";
-
-  void fields(auto& visit) {
-    visit("full", full);
-    visit("eps", eps);
-    visit("reduction", reduction);
-  }
-};
-
 /// The negative log likelihood of targets with a normal distribution of mean x and variance `var`, which is at least
 /// eps. `full` adds the constant term.
 class GaussianNLLLoss : public OpLayer<GaussianNLLLoss, GaussianNLLLossOptions, Loss> {
  public:
   static constexpr const char* kName = "GaussianNLLLoss";
+  static constexpr const char* kSignature = "(*, full: bool = False, eps: float = 1e-6, reduction: str = 'mean')";
   static constexpr const char* kOp = "gaussian_nll_loss";
   using OpLayer::OpLayer;
 
@@ -169,86 +103,46 @@ class GaussianNLLLoss : public OpLayer<GaussianNLLLoss, GaussianNLLLossOptions, 
 class BCELoss : public OpLayer<BCELoss, WeightedLossOptions, WeightedLoss> {
  public:
   static constexpr const char* kName = "BCELoss";
+  static constexpr const char* kSignature = "(weight: tensor? = None, reduction: str = 'mean')";
   static constexpr const char* kOp = "binary_cross_entropy";
   using OpLayer::OpLayer;
 };
-/// Options of BCEWithLogitsLoss.
-struct BCEWithLogitsLossOptions {
-  Tensor weight = {};
-  std::string reduction = "mean";
-  Tensor pos_weight = {};
-
-  void fields(auto& visit) { visit("reduction", reduction); }
-};
-
 /// The binary cross entropy of sigmoid(x), without overflow. The buffer "pos_weight" weights positive targets.
 class BCEWithLogitsLoss : public OpLayer<BCEWithLogitsLoss, BCEWithLogitsLossOptions, WeightedLoss> {
  public:
   static constexpr const char* kName = "BCEWithLogitsLoss";
+  static constexpr const char* kSignature =
+      "(weight: tensor? = None, reduction: str = 'mean', pos_weight: tensor? = None)";
   static constexpr const char* kOp = "binary_cross_entropy_with_logits";
   using OpLayer::OpLayer;
   void build(std::optional<Dtype> dtype) override;
 };
-/// Options of CrossEntropyLoss.
-struct CrossEntropyLossOptions {
-  Tensor weight = {};
-  int64_t ignore_index = -100;
-  std::string reduction = "mean";
-  double label_smoothing = 0.0;
-
-  void fields(auto& visit) {
-    visit("ignore_index", ignore_index);
-    visit("reduction", reduction);
-    visit("label_smoothing", label_smoothing);
-  }
-};
-
 /// The cross entropy of softmax(x). The target holds class indices, or probabilities of all classes. Targets equal to
 /// `ignore_index` do not count.
 class CrossEntropyLoss : public OpLayer<CrossEntropyLoss, CrossEntropyLossOptions, WeightedLoss> {
  public:
   static constexpr const char* kName = "CrossEntropyLoss";
+  static constexpr const char* kSignature =
+      "(weight: tensor? = None, ignore_index: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0)";
   static constexpr const char* kOp = "cross_entropy";
   using OpLayer::OpLayer;
 };
-/// Options of NLLLoss.
-struct NLLLossOptions {
-  Tensor weight = {};
-  int64_t ignore_index = -100;
-  std::string reduction = "mean";
-
-  void fields(auto& visit) {
-    visit("ignore_index", ignore_index);
-    visit("reduction", reduction);
-  }
-};
-
 /// The negative log likelihood: minus x at the target class, for log probabilities x. Targets equal to `ignore_index`
 /// do not count.
 class NLLLoss : public OpLayer<NLLLoss, NLLLossOptions, WeightedLoss> {
  public:
   static constexpr const char* kName = "NLLLoss";
+  static constexpr const char* kSignature =
+      "(weight: tensor? = None, ignore_index: int = -100, reduction: str = 'mean')";
   static constexpr const char* kOp = "nll_loss";
   using OpLayer::OpLayer;
 };
-/// Options of MultiMarginLoss.
-struct MultiMarginLossOptions {
-  int64_t p = 1;
-  double margin = 1.0;
-  Tensor weight = {};
-  std::string reduction = "mean";
-
-  void fields(auto& visit) {
-    visit("p", p);
-    visit("margin", margin);
-    visit("reduction", reduction);
-  }
-};
-
 /// The mean over the classes of max(0, margin - x[target] + x[class]) ** p, without the target class.
 class MultiMarginLoss : public OpLayer<MultiMarginLoss, MultiMarginLossOptions, WeightedLoss> {
  public:
   static constexpr const char* kName = "MultiMarginLoss";
+  static constexpr const char* kSignature =
+      "(p: int = 1, margin: float = 1.0, weight: tensor? = None, reduction: str = 'mean')";
   static constexpr const char* kOp = "multi_margin_loss";
   using OpLayer::OpLayer;
 };
@@ -257,6 +151,7 @@ class MultiMarginLoss : public OpLayer<MultiMarginLoss, MultiMarginLossOptions, 
 class MultiLabelMarginLoss : public OpLayer<MultiLabelMarginLoss, LossOptions, Loss> {
  public:
   static constexpr const char* kName = "MultiLabelMarginLoss";
+  static constexpr const char* kSignature = MSELoss::kSignature;
   static constexpr const char* kOp = "multilabel_margin_loss";
   using OpLayer::OpLayer;
 };
@@ -264,115 +159,59 @@ class MultiLabelMarginLoss : public OpLayer<MultiLabelMarginLoss, LossOptions, L
 class MultiLabelSoftMarginLoss : public OpLayer<MultiLabelSoftMarginLoss, WeightedLossOptions, WeightedLoss> {
  public:
   static constexpr const char* kName = "MultiLabelSoftMarginLoss";
+  static constexpr const char* kSignature = BCELoss::kSignature;
   static constexpr const char* kOp = "multilabel_soft_margin_loss";
   using OpLayer::OpLayer;
 };
-/// Options of HingeEmbeddingLoss.
-struct HingeEmbeddingLossOptions {
-  double margin = 1.0;
-  std::string reduction = "mean";
-
-  void fields(auto& visit) {
-    visit("margin", margin);
-    visit("reduction", reduction);
-  }
-};
-
 /// x where the target is 1, and max(0, margin - x) where it is -1.
 class HingeEmbeddingLoss : public OpLayer<HingeEmbeddingLoss, HingeEmbeddingLossOptions, Loss> {
  public:
   static constexpr const char* kName = "HingeEmbeddingLoss";
+  static constexpr const char* kSignature = "(margin: float = 1.0, reduction: str = 'mean')";
   static constexpr const char* kOp = "hinge_embedding_loss";
   using OpLayer::OpLayer;
 };
-/// Options of MarginRankingLoss.
-struct MarginRankingLossOptions {
-  double margin = 0.0;
-  std::string reduction = "mean";
-
-  void fields(auto& visit) {
-    visit("margin", margin);
-    visit("reduction", reduction);
-  }
-};
-
 /// max(0, margin - target * (input1 - input2)). Target 1 means that input1 should be larger, -1 that input2 should.
 class MarginRankingLoss : public OpLayer<MarginRankingLoss, MarginRankingLossOptions, Loss> {
  public:
   static constexpr const char* kName = "MarginRankingLoss";
+  static constexpr const char* kSignature = "(margin: float = 0.0, reduction: str = 'mean')";
   static constexpr const char* kOp = "margin_ranking_loss";
   using OpLayer::OpLayer;
 
  protected:
   std::vector<std::string> inputs() const override { return {"input1", "input2", "target"}; }
 };
-/// Options of CosineEmbeddingLoss.
-struct CosineEmbeddingLossOptions {
-  double margin = 0.0;
-  std::string reduction = "mean";
-
-  void fields(auto& visit) {
-    visit("margin", margin);
-    visit("reduction", reduction);
-  }
-};
-
 /// 1 - c where the target is 1, and max(0, c - margin) where it is -1, for the cosine similarity c.
 class CosineEmbeddingLoss : public OpLayer<CosineEmbeddingLoss, CosineEmbeddingLossOptions, Loss> {
  public:
   static constexpr const char* kName = "CosineEmbeddingLoss";
+  static constexpr const char* kSignature = MarginRankingLoss::kSignature;
   static constexpr const char* kOp = "cosine_embedding_loss";
   using OpLayer::OpLayer;
 
  protected:
   std::vector<std::string> inputs() const override { return {"input1", "input2", "target"}; }
 };
-/// Options of TripletMarginLoss.
-struct TripletMarginLossOptions {
-  double margin = 1.0;
-  double p = 2.0;
-  double eps = 1e-6;
-  bool swap = false;
-  std::string reduction = "mean";
-
-  void fields(auto& visit) {
-    visit("margin", margin);
-    visit("p", p);
-    visit("eps", eps);
-    visit("swap", swap);
-    visit("reduction", reduction);
-  }
-};
-
 /// max(0, margin + d(anchor, positive) - d(anchor, negative)), where d is the pairwise distance. With `swap`,
 /// d(positive, negative) is used instead of d(anchor, negative) where it is smaller.
 class TripletMarginLoss : public OpLayer<TripletMarginLoss, TripletMarginLossOptions, Loss> {
  public:
   static constexpr const char* kName = "TripletMarginLoss";
+  static constexpr const char* kSignature =
+      "(margin: float = 1.0, p: float = 2.0, eps: float = 1e-6, swap: bool = False, reduction: str = 'mean')";
   static constexpr const char* kOp = "triplet_margin_loss";
   using OpLayer::OpLayer;
 
  protected:
   std::vector<std::string> inputs() const override { return {"anchor", "positive", "negative"}; }
 };
-/// Options of CTCLoss.
-struct CTCLossOptions {
-  int64_t blank = 0;
-  std::string reduction = "mean";
-  bool zero_infinity = false;
-
-  void fields(auto& visit) {
-    visit("blank", blank);
-    visit("reduction", reduction);
-    visit("zero_infinity", zero_infinity);
-  }
-};
-
 /// Connectionist temporal classification. Called with log_probs, targets, input_lengths and target_lengths; the lengths
 /// are tensors or tuples.
 class CTCLoss : public OpLayer<CTCLoss, CTCLossOptions, Loss> {
  public:
   static constexpr const char* kName = "CTCLoss";
+  static constexpr const char* kSignature = "(blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False)";
   static constexpr const char* kOp = "ctc_loss";
   using OpLayer::OpLayer;
   Item forward_with(const Arguments& arguments) override;
@@ -382,21 +221,11 @@ class CTCLoss : public OpLayer<CTCLoss, CTCLossOptions, Loss> {
     return {"log_probs", "targets", "input_lengths", "target_lengths"};
   }
 };
-/// Options of CosineSimilarity.
-struct CosineSimilarityOptions {
-  int64_t dim = 1;
-  double eps = 1e-8;
-
-  void fields(auto& visit) {
-    visit("dim", dim);
-    visit("eps", eps);
-  }
-};
-
 /// The cosine of the angle between vectors along `dim`.
 class CosineSimilarity : public OpLayer<CosineSimilarity, CosineSimilarityOptions> {
  public:
   static constexpr const char* kName = "CosineSimilarity";
+  static constexpr const char* kSignature = "(dim: int = 1, eps: float = 1e-8)";
   static constexpr const char* kOp = "cosine_similarity";
   using OpLayer::OpLayer;
 
@@ -404,23 +233,11 @@ class CosineSimilarity : public OpLayer<CosineSimilarity, CosineSimilarityOption
   std::vector<std::string> inputs() const override { return {"x1", "x2"}; }
   bool shows_settings() const override { return false; }
 };
-/// Options of PairwiseDistance.
-struct PairwiseDistanceOptions {
-  double p = 2.0;
-  double eps = 1e-6;
-  bool keepdim = false;
-
-  void fields(auto& visit) {
-    visit("p", p);
-    visit("eps", eps);
-    visit("keepdim", keepdim);
-  }
-};
-
 /// The p-norm of x1 - x2 + eps along the last dimension.
 class PairwiseDistance : public OpLayer<PairwiseDistance, PairwiseDistanceOptions> {
  public:
   static constexpr const char* kName = "PairwiseDistance";
+  static constexpr const char* kSignature = "(p: float = 2.0, eps: float = 1e-6, keepdim: bool = False)";
   static constexpr const char* kOp = "pairwise_distance";
   using OpLayer::OpLayer;
 

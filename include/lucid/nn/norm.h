@@ -1,127 +1,62 @@
 #pragma once
 
 #include "lucid/nn/op_module.h"
+#include "lucid/nn/options/norm.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Options of LayerNorm.
-struct LayerNormOptions {
-  /// The sizes of the last dimensions.
-  Sizes normalized_shape = {};
-  double eps = 1e-5;
-  bool elementwise_affine = true;
-  bool bias = true;
-  std::optional<Dtype> dtype = std::nullopt;
-};
-
 /// Normalizes the last dimensions to mean 0 and variance 1, then multiplies by weight and adds bias.
-class LayerNorm : public Layer<LayerNorm> {
+class LayerNorm : public OptionsLayer<LayerNorm, LayerNormOptions> {
  public:
   static constexpr const char* kName = "LayerNorm";
-  using Options = LayerNormOptions;
+  static constexpr const char* kSignature =
+      "(normalized_shape: ints, eps: float = 1e-5, elementwise_affine: bool = True, _bias: bool = True, "
+      "dtype: dtype? = None)";
   LayerNorm() = default;
-  explicit LayerNorm(Options given) : options(std::move(given)) { build(options.dtype); }
-  Options options;
+  explicit LayerNorm(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
-  void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
-};
-
-/// Options of RMSNorm.
-struct RMSNormOptions {
-  /// The sizes of the last dimensions.
-  Sizes normalized_shape = {};
-  /// The machine epsilon of the input's dtype by default.
-  std::optional<double> eps = std::nullopt;
-  bool elementwise_affine = true;
-  std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// Divides x by the root mean square over the last dimensions, then multiplies by weight.
-class RMSNorm : public Layer<RMSNorm> {
+class RMSNorm : public OptionsLayer<RMSNorm, RMSNormOptions> {
  public:
   static constexpr const char* kName = "RMSNorm";
-  using Options = RMSNormOptions;
+  static constexpr const char* kSignature =
+      "(normalized_shape: ints, eps: float? = None, elementwise_affine: bool = True, dtype: dtype? = None)";
   RMSNorm() = default;
-  explicit RMSNorm(Options given) : options(std::move(given)) { build(options.dtype); }
-  Options options;
+  explicit RMSNorm(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
-  void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
-};
-
-/// Options of GroupNorm.
-struct GroupNormOptions {
-  int64_t num_groups = 1;
-  int64_t num_channels = 0;
-  double eps = 1e-5;
-  bool affine = true;
-  std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// Normalizes each group of channels to mean 0 and variance 1, then multiplies by weight and adds bias.
-class GroupNorm : public Layer<GroupNorm> {
+class GroupNorm : public OptionsLayer<GroupNorm, GroupNormOptions> {
  public:
   static constexpr const char* kName = "GroupNorm";
-  using Options = GroupNormOptions;
+  static constexpr const char* kSignature =
+      "(num_groups: int! = 1, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: dtype? = None)";
   GroupNorm() = default;
-  explicit GroupNorm(const Options& options) : options(options) { build(options.dtype); }
-  Options options;
+  explicit GroupNorm(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
-  void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
-};
-
-/// Options of LocalResponseNorm.
-struct LocalResponseNormOptions {
-  int64_t size = 1;
-  double alpha = 1e-4;
-  double beta = 0.75;
-  double k = 1.0;
-
-  void fields(auto& visit) {
-    visit("size", size);
-    visit("alpha", alpha);
-    visit("beta", beta);
-    visit("k", k);
-  }
 };
 
 /// Divides x by (k + alpha * m) ** beta, where m is the mean of squares over `size` neighboring channels.
 class LocalResponseNorm : public OpLayer<LocalResponseNorm, LocalResponseNormOptions> {
  public:
   static constexpr const char* kName = "LocalResponseNorm";
+  static constexpr const char* kSignature = "(size: int! = 1, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0)";
   static constexpr const char* kOp = "local_response_norm";
   using OpLayer::OpLayer;
   std::string extra_repr() const override;
-};
-
-/// Options of batch norms.
-struct BatchNormOptions {
-  int64_t num_features = 0;
-  double eps = 1e-5;
-  /// Weight of each batch in the running statistics. None means the average over all batches.
-  std::optional<double> momentum = 0.1;
-  bool affine = true;
-  bool track_running_stats = true;
-  std::optional<Dtype> dtype = std::nullopt;
-};
-
-/// Options of instance norms; see BatchNormOptions.
-struct InstanceNormOptions {
-  int64_t num_features = 0;
-  double eps = 1e-5;
-  std::optional<double> momentum = 0.1;
-  bool affine = false;
-  bool track_running_stats = false;
-  std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// Base of batch and instance norms: keeps running statistics, which are used in evaluation mode.
@@ -156,6 +91,9 @@ class BatchNorm : public StatisticsNorm {
 class BatchNorm1d : public Layer<BatchNorm1d, BatchNorm> {
  public:
   static constexpr const char* kName = "BatchNorm1d";
+  static constexpr const char* kSignature =
+      "(num_features: int, eps: float = 1e-5, momentum: float? = 0.1, affine: bool = True, "
+      "track_running_stats: bool = True, dtype: dtype? = None)";
   BatchNorm1d() = default;
   explicit BatchNorm1d(const Options& given) {
     options = given;
@@ -168,6 +106,7 @@ class BatchNorm1d : public Layer<BatchNorm1d, BatchNorm> {
 class BatchNorm2d : public Layer<BatchNorm2d, BatchNorm> {
  public:
   static constexpr const char* kName = "BatchNorm2d";
+  static constexpr const char* kSignature = BatchNorm1d::kSignature;
   BatchNorm2d() = default;
   explicit BatchNorm2d(const Options& given) {
     options = given;
@@ -180,6 +119,7 @@ class BatchNorm2d : public Layer<BatchNorm2d, BatchNorm> {
 class BatchNorm3d : public Layer<BatchNorm3d, BatchNorm> {
  public:
   static constexpr const char* kName = "BatchNorm3d";
+  static constexpr const char* kSignature = BatchNorm1d::kSignature;
   BatchNorm3d() = default;
   explicit BatchNorm3d(const Options& given) {
     options = given;
@@ -207,6 +147,9 @@ class InstanceNorm : public StatisticsNorm {
 class InstanceNorm1d : public Layer<InstanceNorm1d, InstanceNorm> {
  public:
   static constexpr const char* kName = "InstanceNorm1d";
+  static constexpr const char* kSignature =
+      "(num_features: int, eps: float = 1e-5, momentum: float? = 0.1, affine: bool = False, "
+      "track_running_stats: bool = False, dtype: dtype? = None)";
   InstanceNorm1d() = default;
   explicit InstanceNorm1d(const Options& given) {
     set_options(given);
@@ -219,6 +162,7 @@ class InstanceNorm1d : public Layer<InstanceNorm1d, InstanceNorm> {
 class InstanceNorm2d : public Layer<InstanceNorm2d, InstanceNorm> {
  public:
   static constexpr const char* kName = "InstanceNorm2d";
+  static constexpr const char* kSignature = InstanceNorm1d::kSignature;
   InstanceNorm2d() = default;
   explicit InstanceNorm2d(const Options& given) {
     set_options(given);
@@ -231,6 +175,7 @@ class InstanceNorm2d : public Layer<InstanceNorm2d, InstanceNorm> {
 class InstanceNorm3d : public Layer<InstanceNorm3d, InstanceNorm> {
  public:
   static constexpr const char* kName = "InstanceNorm3d";
+  static constexpr const char* kSignature = InstanceNorm1d::kSignature;
   InstanceNorm3d() = default;
   explicit InstanceNorm3d(const Options& given) {
     set_options(given);

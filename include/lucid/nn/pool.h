@@ -1,28 +1,10 @@
 #pragma once
 
 #include "lucid/nn/op_module.h"
+#include "lucid/nn/options/pool.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
-
-/// Options of max pools.
-struct MaxPoolOptions {
-  Setting kernel_size = 1;
-  Setting stride = kNone;
-  Setting padding = 0;
-  Setting dilation = 1;
-  bool return_indices = false;
-  bool ceil_mode = false;
-
-  void fields(auto& visit) {
-    visit("kernel_size", kernel_size);
-    visit("stride", stride);
-    visit("padding", padding);
-    visit("dilation", dilation);
-    visit("return_indices", return_indices);
-    visit("ceil_mode", ceil_mode);
-  }
-};
 
 /// The largest element of each window and, with the setting return_indices, its position.
 class MaxPool : public OpModule {
@@ -34,41 +16,11 @@ class MaxPool : public OpModule {
   std::string extra_repr() const override;
 };
 
-/// Options of average pools.
-struct AvgPoolOptions {
-  Setting kernel_size = 1;
-  Setting stride = kNone;
-  Setting padding = 0;
-  bool ceil_mode = false;
-  bool count_include_pad = true;
-  std::optional<int64_t> divisor_override = std::nullopt;
-
-  void fields(auto& visit) {
-    visit("kernel_size", kernel_size);
-    visit("stride", stride);
-    visit("padding", padding);
-    visit("ceil_mode", ceil_mode);
-    visit("count_include_pad", count_include_pad);
-    visit("divisor_override", divisor_override);
-  }
-};
-
 /// The mean of each window.
 class AvgPool : public OpModule {
  public:
   using OpModule::OpModule;
   std::string extra_repr() const override;
-};
-
-/// Options of adaptive pools.
-struct AdaptivePoolOptions {
-  Setting output_size = 1;
-  bool return_indices = false;
-
-  void fields(auto& visit) {
-    visit("output_size", output_size);
-    visit("return_indices", return_indices);
-  }
 };
 
 /// Pools with windows chosen so that the result has the size output_size. None keeps the size of a dimension.
@@ -86,38 +38,10 @@ class AdaptivePool : public OpModule {
   std::vector<Tensor> pooled(const Tensor& input);
 };
 
-/// Options of LP pools.
-struct LPPoolOptions {
-  double norm_type = 2.0;
-  Setting kernel_size = 1;
-  Setting stride = kNone;
-  bool ceil_mode = false;
-
-  void fields(auto& visit) {
-    visit("norm_type", norm_type);
-    visit("kernel_size", kernel_size);
-    visit("stride", stride);
-    visit("ceil_mode", ceil_mode);
-  }
-};
-
 /// The p-norm of each window, where p is the setting norm_type.
 class LPPool : public OpModule {
  public:
   using OpModule::OpModule;
-};
-
-/// Options of max unpools.
-struct MaxUnpoolOptions {
-  Setting kernel_size = 1;
-  Setting stride = kNone;
-  Setting padding = 0;
-
-  void fields(auto& visit) {
-    visit("kernel_size", kernel_size);
-    visit("stride", stride);
-    visit("padding", padding);
-  }
 };
 
 /// The partial inverse of MaxPool, from its result and the indices. Other elements are zero.
@@ -130,18 +54,23 @@ class MaxUnpool : public OpModule {
 class MaxPool1d : public OpLayer<MaxPool1d, MaxPoolOptions, MaxPool> {
  public:
   static constexpr const char* kName = "MaxPool1d";
+  static constexpr const char* kSignature =
+      "(kernel_size: sizes! = 1, stride: sizes? = kernel_size, padding: sizes = 0, dilation: sizes = 1, "
+      "return_indices: bool = False, ceil_mode: bool = False)";
   static constexpr const char* kOp = "max_pool1d";
   using OpLayer::OpLayer;
 };
 class MaxPool2d : public OpLayer<MaxPool2d, MaxPoolOptions, MaxPool> {
  public:
   static constexpr const char* kName = "MaxPool2d";
+  static constexpr const char* kSignature = MaxPool1d::kSignature;
   static constexpr const char* kOp = "max_pool2d";
   using OpLayer::OpLayer;
 };
 class MaxPool3d : public OpLayer<MaxPool3d, MaxPoolOptions, MaxPool> {
  public:
   static constexpr const char* kName = "MaxPool3d";
+  static constexpr const char* kSignature = MaxPool1d::kSignature;
   static constexpr const char* kOp = "max_pool3d";
   using OpLayer::OpLayer;
 };
@@ -149,18 +78,25 @@ class MaxPool3d : public OpLayer<MaxPool3d, MaxPoolOptions, MaxPool> {
 class AvgPool1d : public OpLayer<AvgPool1d, AvgPoolOptions, AvgPool> {
  public:
   static constexpr const char* kName = "AvgPool1d";
+  static constexpr const char* kSignature =
+      "(kernel_size: sizes! = 1, stride: sizes? = kernel_size, padding: sizes = 0, ceil_mode: bool = False, "
+      "count_include_pad: bool = True, cpp divisor_override: int? = None)";
   static constexpr const char* kOp = "avg_pool1d";
   using OpLayer::OpLayer;
 };
 class AvgPool2d : public OpLayer<AvgPool2d, AvgPoolOptions, AvgPool> {
  public:
   static constexpr const char* kName = "AvgPool2d";
+  static constexpr const char* kSignature =
+      "(kernel_size: sizes! = 1, stride: sizes? = kernel_size, padding: sizes = 0, ceil_mode: bool = False, "
+      "count_include_pad: bool = True, divisor_override: int? = None)";
   static constexpr const char* kOp = "avg_pool2d";
   using OpLayer::OpLayer;
 };
 class AvgPool3d : public OpLayer<AvgPool3d, AvgPoolOptions, AvgPool> {
  public:
   static constexpr const char* kName = "AvgPool3d";
+  static constexpr const char* kSignature = AvgPool2d::kSignature;
   static constexpr const char* kOp = "avg_pool3d";
   using OpLayer::OpLayer;
 };
@@ -168,6 +104,7 @@ class AvgPool3d : public OpLayer<AvgPool3d, AvgPoolOptions, AvgPool> {
 class AdaptiveAvgPool1d : public OpLayer<AdaptiveAvgPool1d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveAvgPool1d";
+  static constexpr const char* kSignature = "(output_size: open_sizes! = 1, cpp return_indices: bool = False)";
   static constexpr const char* kOp = "adaptive_avg_pool1d";
   using OpLayer::OpLayer;
 
@@ -177,6 +114,7 @@ class AdaptiveAvgPool1d : public OpLayer<AdaptiveAvgPool1d, AdaptivePoolOptions,
 class AdaptiveAvgPool2d : public OpLayer<AdaptiveAvgPool2d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveAvgPool2d";
+  static constexpr const char* kSignature = AdaptiveAvgPool1d::kSignature;
   static constexpr const char* kOp = "adaptive_avg_pool2d";
   using OpLayer::OpLayer;
 
@@ -186,6 +124,7 @@ class AdaptiveAvgPool2d : public OpLayer<AdaptiveAvgPool2d, AdaptivePoolOptions,
 class AdaptiveAvgPool3d : public OpLayer<AdaptiveAvgPool3d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveAvgPool3d";
+  static constexpr const char* kSignature = AdaptiveAvgPool1d::kSignature;
   static constexpr const char* kOp = "adaptive_avg_pool3d";
   using OpLayer::OpLayer;
 
@@ -195,6 +134,7 @@ class AdaptiveAvgPool3d : public OpLayer<AdaptiveAvgPool3d, AdaptivePoolOptions,
 class AdaptiveMaxPool1d : public OpLayer<AdaptiveMaxPool1d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveMaxPool1d";
+  static constexpr const char* kSignature = "(output_size: open_sizes! = 1, return_indices: bool = False)";
   static constexpr const char* kOp = "adaptive_max_pool1d_with_indices";
   using OpLayer::OpLayer;
 
@@ -204,6 +144,7 @@ class AdaptiveMaxPool1d : public OpLayer<AdaptiveMaxPool1d, AdaptivePoolOptions,
 class AdaptiveMaxPool2d : public OpLayer<AdaptiveMaxPool2d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveMaxPool2d";
+  static constexpr const char* kSignature = AdaptiveMaxPool1d::kSignature;
   static constexpr const char* kOp = "adaptive_max_pool2d_with_indices";
   using OpLayer::OpLayer;
 
@@ -213,6 +154,7 @@ class AdaptiveMaxPool2d : public OpLayer<AdaptiveMaxPool2d, AdaptivePoolOptions,
 class AdaptiveMaxPool3d : public OpLayer<AdaptiveMaxPool3d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveMaxPool3d";
+  static constexpr const char* kSignature = AdaptiveMaxPool1d::kSignature;
   static constexpr const char* kOp = "adaptive_max_pool3d_with_indices";
   using OpLayer::OpLayer;
 
@@ -223,36 +165,44 @@ class AdaptiveMaxPool3d : public OpLayer<AdaptiveMaxPool3d, AdaptivePoolOptions,
 class LPPool1d : public OpLayer<LPPool1d, LPPoolOptions, LPPool> {
  public:
   static constexpr const char* kName = "LPPool1d";
+  static constexpr const char* kSignature =
+      "(norm_type: float! = 2.0, kernel_size: sizes! = 1, stride: sizes? = None, ceil_mode: bool = False)";
   static constexpr const char* kOp = "lp_pool1d";
   using OpLayer::OpLayer;
 };
 class LPPool2d : public OpLayer<LPPool2d, LPPoolOptions, LPPool> {
  public:
   static constexpr const char* kName = "LPPool2d";
+  static constexpr const char* kSignature = LPPool1d::kSignature;
   static constexpr const char* kOp = "lp_pool2d";
   using OpLayer::OpLayer;
 };
 class LPPool3d : public OpLayer<LPPool3d, LPPoolOptions, LPPool> {
  public:
   static constexpr const char* kName = "LPPool3d";
+  static constexpr const char* kSignature = LPPool1d::kSignature;
   static constexpr const char* kOp = "lp_pool3d";
   using OpLayer::OpLayer;
 };
 class MaxUnpool1d : public OpLayer<MaxUnpool1d, MaxUnpoolOptions, MaxUnpool> {
  public:
   static constexpr const char* kName = "MaxUnpool1d";
+  static constexpr const char* kSignature =
+      "(kernel_size: sizes! = 1, stride: sizes? = kernel_size, padding: sizes = 0)";
   static constexpr const char* kOp = "max_unpool1d";
   using OpLayer::OpLayer;
 };
 class MaxUnpool2d : public OpLayer<MaxUnpool2d, MaxUnpoolOptions, MaxUnpool> {
  public:
   static constexpr const char* kName = "MaxUnpool2d";
+  static constexpr const char* kSignature = MaxUnpool1d::kSignature;
   static constexpr const char* kOp = "max_unpool2d";
   using OpLayer::OpLayer;
 };
 class MaxUnpool3d : public OpLayer<MaxUnpool3d, MaxUnpoolOptions, MaxUnpool> {
  public:
   static constexpr const char* kName = "MaxUnpool3d";
+  static constexpr const char* kSignature = MaxUnpool1d::kSignature;
   static constexpr const char* kOp = "max_unpool3d";
   using OpLayer::OpLayer;
 };

@@ -1,45 +1,9 @@
 #pragma once
 
-#include "lucid/nn/layer.h"
+#include "lucid/nn/options/rnn.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
-
-/// Options of LSTM and GRU.
-struct RecurrentOptions {
-  int64_t input_size = 0;
-  int64_t hidden_size = 0;
-  int64_t num_layers = 1;
-  bool bias = true;
-  /// Whether the batch comes first, before time.
-  bool batch_first = false;
-  /// Probability of dropping an element between layers in training mode.
-  double dropout = 0;
-  bool bidirectional = false;
-  /// For LSTM: the size that hidden states are projected to; 0 for no projection.
-  int64_t proj_size = 0;
-  std::optional<Dtype> dtype = std::nullopt;
-  /// Only for RNN; see RNNOptions.
-  std::string nonlinearity = "tanh";
-};
-
-/// Options of RNN; for those without a comment, see RecurrentOptions.
-struct RNNOptions {
-  int64_t input_size = 0;
-  int64_t hidden_size = 0;
-  int64_t num_layers = 1;
-  /// "tanh" or "relu".
-  std::string nonlinearity = "tanh";
-  bool bias = true;
-  bool batch_first = false;
-  double dropout = 0;
-  bool bidirectional = false;
-  std::optional<Dtype> dtype = std::nullopt;
-
-  operator RecurrentOptions() const {  // NOLINT
-    return {input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, 0, dtype, nonlinearity};
-  }
-};
 
 /// The state of one layer in one direction: (h) or, for LSTM, (h, c).
 using RecurrentState = std::vector<Tensor>;
@@ -92,10 +56,21 @@ class Recurrent : public Module {
 class RNN : public Layer<RNN, Recurrent> {
  public:
   static constexpr const char* kName = "RNN";
+  static constexpr const char* kSignature =
+      "(input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = 'tanh', bias: bool = True, "
+      "batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, dtype: dtype? = None)";
   using Options = RNNOptions;
   RNN() = default;
   explicit RNN(const Options& given) {
-    options = given;
+    options = {.input_size = given.input_size,
+               .hidden_size = given.hidden_size,
+               .num_layers = given.num_layers,
+               .bias = given.bias,
+               .batch_first = given.batch_first,
+               .dropout = given.dropout,
+               .bidirectional = given.bidirectional,
+               .dtype = given.dtype,
+               .nonlinearity = given.nonlinearity};
     build(options.dtype);
   }
   void fields(Fields& visit) override;
@@ -111,6 +86,10 @@ class RNN : public Layer<RNN, Recurrent> {
 class LSTM : public Layer<LSTM, Recurrent> {
  public:
   static constexpr const char* kName = "LSTM";
+  static constexpr const char* kSignature =
+      "(input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False, "
+      "dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, dtype: dtype? = None, "
+      "cpp nonlinearity: str = 'tanh')";
   LSTM() = default;
   explicit LSTM(Options given) {
     options = std::move(given);
@@ -129,6 +108,10 @@ class LSTM : public Layer<LSTM, Recurrent> {
 class GRU : public Layer<GRU, Recurrent> {
  public:
   static constexpr const char* kName = "GRU";
+  static constexpr const char* kSignature =
+      "(input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False, "
+      "dropout: float = 0.0, bidirectional: bool = False, cpp proj_size: int = 0, dtype: dtype? = None, "
+      "cpp nonlinearity: str = 'tanh')";
   GRU() = default;
   explicit GRU(Options given) {
     options = std::move(given);
@@ -139,16 +122,6 @@ class GRU : public Layer<GRU, Recurrent> {
   int64_t gates() const override { return 3; }
   RecurrentState step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
                       const Tensor& bias_hh, const Tensor& weight_hr) const override;
-};
-
-/// Options of RNNCell, LSTMCell and GRUCell.
-struct RecurrentCellOptions {
-  int64_t input_size = 0;
-  int64_t hidden_size = 0;
-  bool bias = true;
-  /// For RNNCell: "tanh" or "relu".
-  std::string nonlinearity = "tanh";
-  std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// One step of a recurrent layer. Called with the input and the previous state (default: zeros); returns the next
@@ -174,6 +147,8 @@ class RecurrentCell : public Module {
 class RNNCell : public Layer<RNNCell, RecurrentCell> {
  public:
   static constexpr const char* kName = "RNNCell";
+  static constexpr const char* kSignature =
+      "(input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = 'tanh', dtype: dtype? = None)";
   RNNCell() = default;
   explicit RNNCell(Options given) {
     options = std::move(given);
@@ -191,6 +166,8 @@ class RNNCell : public Layer<RNNCell, RecurrentCell> {
 class LSTMCell : public Layer<LSTMCell, RecurrentCell> {
  public:
   static constexpr const char* kName = "LSTMCell";
+  static constexpr const char* kSignature =
+      "(input_size: int, hidden_size: int, bias: bool = True, cpp nonlinearity: str = 'tanh', dtype: dtype? = None)";
   LSTMCell() = default;
   explicit LSTMCell(Options given) {
     options = std::move(given);
@@ -206,6 +183,7 @@ class LSTMCell : public Layer<LSTMCell, RecurrentCell> {
 class GRUCell : public Layer<GRUCell, RecurrentCell> {
  public:
   static constexpr const char* kName = "GRUCell";
+  static constexpr const char* kSignature = LSTMCell::kSignature;
   GRUCell() = default;
   explicit GRUCell(Options given) {
     options = std::move(given);

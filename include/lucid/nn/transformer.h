@@ -2,45 +2,10 @@
 
 #include "lucid/nn/attention.h"
 #include "lucid/nn/container.h"
+#include "lucid/nn/options/transformer.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
-
-/// Options of TransformerEncoderLayer and TransformerDecoderLayer.
-struct TransformerLayerOptions {
-  int64_t d_model = 0;
-  int64_t nhead = 1;
-  int64_t dim_feedforward = 2048;
-  double dropout = 0.1;
-  /// "relu", "gelu", or a function of another language. A submodule named "activation" takes precedence.
-  Item activation = "relu";
-  double layer_norm_eps = 1e-5;
-  bool batch_first = false;
-  /// Whether each norm comes before its attention or feed-forward block, instead of after it.
-  bool norm_first = false;
-  bool bias = true;
-  std::optional<Dtype> dtype = std::nullopt;
-};
-
-/// Options of Transformer; for those without a comment, see TransformerLayerOptions.
-struct TransformerOptions {
-  int64_t d_model = 512;
-  int64_t nhead = 8;
-  int64_t num_encoder_layers = 6;
-  int64_t num_decoder_layers = 6;
-  int64_t dim_feedforward = 2048;
-  double dropout = 0.1;
-  Item activation = "relu";
-  double layer_norm_eps = 1e-5;
-  bool batch_first = false;
-  bool norm_first = false;
-  bool bias = true;
-  std::optional<Dtype> dtype = std::nullopt;
-
-  TransformerLayerOptions of_layer() const {
-    return {d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, bias, dtype};
-  }
-};
 
 /// Base of the encoder and decoder layers.
 class TransformerLayer : public Module {
@@ -64,6 +29,10 @@ class TransformerLayer : public Module {
 class TransformerEncoderLayer : public Layer<TransformerEncoderLayer, TransformerLayer> {
  public:
   static constexpr const char* kName = "TransformerEncoderLayer";
+  static constexpr const char* kSignature =
+      "(_d_model: int, _nhead: int! = 1, _dim_feedforward: int = 2048, _dropout: float = 0.1, "
+      "_activation: item = 'relu', _layer_norm_eps: float = 1e-5, _batch_first: bool = False, "
+      "norm_first: bool = False, _bias: bool = True, dtype: dtype? = None)";
   TransformerEncoderLayer() = default;
   explicit TransformerEncoderLayer(Options given) {
     options = std::move(given);
@@ -82,6 +51,7 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer, Transforme
 class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, TransformerLayer> {
  public:
   static constexpr const char* kName = "TransformerDecoderLayer";
+  static constexpr const char* kSignature = TransformerEncoderLayer::kSignature;
   TransformerDecoderLayer() = default;
   explicit TransformerDecoderLayer(Options given) {
     options = std::move(given);
@@ -96,17 +66,13 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, Transforme
   std::vector<std::string> attentions() const override { return {"self_attn", "multihead_attn"}; }
 };
 
-/// Options of TransformerEncoder and TransformerDecoder.
-struct TransformerStackOptions {
-  Ptr<Module> layer = nullptr;
-  int64_t num_layers = 0;
-  Ptr<Module> norm = nullptr;
-};
-
 /// A stack of copies of a layer, with an optional final norm.
 class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   static constexpr const char* kName = "TransformerEncoder";
+  static constexpr const char* kSignature =
+      "(cpp layer: module? = None, python encoder_layer: module, num_layers: int, norm: module? = None, "
+      "python enable_nested_tensor: bool = True, python mask_check: bool = True)";
   TransformerEncoder() = default;
   using Options = TransformerStackOptions;
   explicit TransformerEncoder(const Options& options);
@@ -121,6 +87,8 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
 class TransformerDecoder : public Layer<TransformerDecoder> {
  public:
   static constexpr const char* kName = "TransformerDecoder";
+  static constexpr const char* kSignature =
+      "(cpp layer: module? = None, python decoder_layer: module, num_layers: int, norm: module? = None)";
   TransformerDecoder() = default;
   using Options = TransformerStackOptions;
   explicit TransformerDecoder(const Options& options);
@@ -134,6 +102,11 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
 class Transformer : public Layer<Transformer> {
  public:
   static constexpr const char* kName = "Transformer";
+  static constexpr const char* kSignature =
+      "(d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6, "
+      "dim_feedforward: int = 2048, dropout: float = 0.1, activation: item = 'relu', "
+      "python custom_encoder: module? = None, python custom_decoder: module? = None, layer_norm_eps: float = 1e-5, "
+      "batch_first: bool = False, norm_first: bool = False, bias: bool = True, dtype: dtype? = None)";
   Transformer() = default;
   using Options = TransformerOptions;
   explicit Transformer(const Options& options);

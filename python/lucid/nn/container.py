@@ -12,6 +12,8 @@ from .parameter import Parameter
 
 _effects.pure_module()
 
+__all__ = ["ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
+
 
 class _IndexedModules(Module):
     """The base class of modules that hold submodules by index."""

@@ -10,6 +10,8 @@ from .module import Module, layer
 
 _effects.pure_module()
 
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
 _Sizes = int | Sequence[int]
 
 
@@ -59,8 +61,8 @@ class _PlainConv(_Conv):
             padding=padding,
             dilation=dilation,
             groups=groups,
-            padding_mode=padding_mode,
             _bias=bias,
+            padding_mode=padding_mode,
         )
 
 
@@ -96,9 +98,9 @@ class _ConvTranspose(_Conv):
             padding=padding,
             output_padding=output_padding,
             groups=groups,
+            _bias=bias,
             dilation=dilation,
             padding_mode=padding_mode,
-            _bias=bias,
         )
 
 

@@ -7,6 +7,8 @@ from .module import Module, layer
 
 _effects.pure_module()
 
+__all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"]
+
 
 class _Dropout(Module):
     """The base class of dropout layers."""

@@ -10,6 +10,32 @@ from .module import Module, layer
 
 _effects.pure_module()
 
+__all__ = [
+    "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "Fold",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
+]
+
 _Sizes = int | Sequence[int]
 
 
@@ -274,6 +300,7 @@ class Upsample(Module):
     scale_factor: Any
     mode: str
 
+    # By hand: it converts the factor to floats.
     def __init__(
         self,
         size: _Sizes | None = None,

@@ -9,6 +9,8 @@ from .module import Module, layer
 
 _effects.pure_module()
 
+__all__ = ["Bilinear", "Flatten", "Identity", "LazyLinear", "Linear", "Unflatten"]
+
 
 @layer
 class Linear(Module):
@@ -52,7 +54,7 @@ class LazyLinear(Linear):
     """
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
-        self._build(dtype, device=device, in_features=0, out_features=out_features, _bias=bias)
+        self._build(dtype, device=device, out_features=out_features, _bias=bias)
 
 
 @layer

@@ -10,6 +10,19 @@ from .module import Module, layer
 
 _effects.pure_module()
 
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "RMSNorm",
+]
+
 
 @layer
 class LayerNorm(Module):
@@ -136,7 +149,7 @@ class LocalResponseNorm(Module):
     (1, 4, 3)
     """
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+    def __init__(self, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> None:
         self._build(None, size=size, alpha=alpha, beta=beta, k=k)
 
 

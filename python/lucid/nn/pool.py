@@ -9,6 +9,27 @@ from .module import Module, layer
 
 _effects.pure_module()
 
+__all__ = [
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+]
+
 _Sizes = int | Sequence[int]
 
 
@@ -260,13 +281,7 @@ class _LPPool(Module):
     def __init__(
         self, norm_type: float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: bool = False
     ) -> None:
-        self._build(
-            None,
-            norm_type=norm_type,
-            kernel_size=kernel_size,
-            stride=stride,
-            ceil_mode=ceil_mode,
-        )
+        self._build(None, norm_type=norm_type, kernel_size=kernel_size, stride=stride, ceil_mode=ceil_mode)
 
 
 @layer

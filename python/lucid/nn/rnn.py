@@ -10,6 +10,8 @@ from .utils.rnn import PackedSequence
 
 _effects.pure_module()
 
+__all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNCell"]
+
 
 class _Recurrent(Module):
     """The base class of recurrent layers.

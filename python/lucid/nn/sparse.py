@@ -11,6 +11,8 @@ from .parameter import Parameter
 
 _effects.pure_module()
 
+__all__ = ["Embedding", "EmbeddingBag"]
+
 
 @layer
 class Embedding(Module):
@@ -36,6 +38,7 @@ class Embedding(Module):
     padding_idx: int | None
     weight: Any
 
+    # By hand: it may take its rows.
     def __init__(
         self,
         num_embeddings: int,
@@ -104,6 +107,7 @@ class EmbeddingBag(Module):
     mode: str
     weight: Any
 
+    # By hand: it may take its rows.
     def __init__(
         self,
         num_embeddings: int,

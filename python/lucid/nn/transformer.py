@@ -14,6 +14,15 @@ from .norm import LayerNorm
 
 _effects.pure_module()
 
+__all__ = [
+    "MultiheadAttention",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
+]
+
 
 @layer
 class MultiheadAttention(Module):
@@ -92,6 +101,7 @@ class MultiheadAttention(Module):
 class _TransformerLayer(Module):
     """The base class of encoder and decoder layers."""
 
+    # By hand: the activation may be a module.
     def __init__(
         self,
         d_model: int,
@@ -184,6 +194,7 @@ class TransformerEncoder(_Stack):
 
     _inputs = "src, mask=None, src_key_padding_mask=None, is_causal=None"
 
+    # By hand: it copies the layer.
     def __init__(
         self,
         encoder_layer: Module,
@@ -209,6 +220,7 @@ class TransformerDecoder(_Stack):
         "tgt_key_padding_mask=None, memory_key_padding_mask=None, tgt_is_causal=None, memory_is_causal=False"
     )
 
+    # By hand: it copies the layer.
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         self._stack(decoder_layer, num_layers, norm)
 
@@ -234,6 +246,7 @@ class Transformer(Module):
     encoder: Any
     decoder: Any
 
+    # By hand: it makes the parts that are not given.
     def __init__(
         self,
         d_model: int = 512,

@@ -1,0 +1,140 @@
+"""tools/declared.py on small dumps: the options of layers in C++, and their constructors in Python."""
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DECLARED = runpy.run_path(str(ROOT / "tools/declared.py"))
+
+SCALE = '''"""Layers."""
+
+_Sizes = int | Sequence[int]
+
+
+@layer
+class Scale(Module):
+    """Multiplies by a learned number.
+
+    Args:
+        init: Initial value of the
+            number.
+    """
+
+    weight: Any
+'''
+
+
+def option(name: str, kind: str, default: str | None = None, **others: Any) -> dict[str, Any]:
+    entry = {"name": name, "kind": kind, "only": "", "optional": False, "private": False, "keyword_only": False}
+    return {**entry, "required": default is None, **({} if default is None else {"default": default}), **others}
+
+
+def layer(name: str, *options: dict[str, Any]) -> Any:
+    return DECLARED["Layer"]({"name": name, "file": "x.h", "has_signature": True, "parameters": list(options)})
+
+
+def constructed(folder: Path, source: str, *layers: Any) -> str:
+    """The source with the constructors of the layers."""
+    path = folder / "x.py"
+    path.write_text(source)
+    text: str = DECLARED["with_constructors"](path, layers)
+    path.write_text(text)
+    assert DECLARED["with_constructors"](path, layers) == text
+    return text
+
+
+INIT = option("init", "float", "1")
+DTYPE = option("dtype", "dtype", "None", optional=True)
+
+
+def test_a_new_layer_gets_a_constructor(tmp_path: Path) -> None:
+    text = constructed(tmp_path, SCALE, layer("Scale", INIT, DTYPE))
+    assert text == SCALE + (
+        "\n    def __init__(self, init: float = 1.0, device: Any = None, dtype: Any = None) -> None:\n"
+        "        self._build(dtype, device=device, init=init)\n"
+    )
+
+
+def test_a_changed_signature_replaces_the_constructor(tmp_path: Path) -> None:
+    before = constructed(tmp_path, SCALE, layer("Scale", INIT)) + "\n    def other(self) -> None: ...\n"
+    after = constructed(tmp_path, before, layer("Scale", INIT, option("size", "sizes", "None", optional=True)))
+    assert "def __init__(self, init: float = 1.0, size: _Sizes | None = None) -> None:\n" in after
+    assert "self._build(None, init=init, size=size)\n\n    def other" in after
+
+
+def test_a_body_by_hand_stays(tmp_path: Path) -> None:
+    source = SCALE + "\n    # By hand: it checks.\n    def __init__(self) -> None:\n        check(init)\n"
+    text = constructed(tmp_path, source, layer("Scale", INIT))
+    assert "# By hand: it checks.\n    def __init__(self, init: float = 1.0) -> None:\n        check(init)\n" in text
+
+
+def test_layers_share_the_constructor_of_their_base(tmp_path: Path) -> None:
+    source = "class _Base(Module):\n    def __init__(self) -> None: ...\n\n"
+    source += '@layer\nclass A(_Base):\n    """A."""\n\n\n@layer\nclass B(_Base):\n    """B."""\n'
+    text = constructed(tmp_path, source, layer("A", INIT), layer("B", INIT))
+    assert text.count("init: float = 1.0") == 1
+    with pytest.raises(SystemExit, match="_Base has layers with different signatures"):
+        constructed(tmp_path, source, layer("A", INIT), layer("B", DTYPE))
+
+
+def test_options_reach_the_settings_or_the_buffers(tmp_path: Path) -> None:
+    options = [
+        option("weight", "tensor", "None", optional=True),
+        option("pos_weight", "tensor", "None", optional=True),
+        option("bias", "bool", "True", private=True),
+        option("stride", "sizes", "None", optional=True, same_as="bias"),
+        option("only_here", "bool", "False", only="python"),
+        option("only_there", "bool", "False", only="cpp"),
+        option("last", "str", '"a"', keyword_only=True),
+    ]
+    text = constructed(tmp_path, SCALE, layer("Scale", *options))
+    assert 'only_here: bool = False,\n        *,\n        last: str = "a",\n    ) -> None:\n' in text
+    assert text.endswith(
+        "        super().__init__()\n"
+        "        self._set_weight(weight)\n"
+        '        self._set_weight(pos_weight, "pos_weight")\n'
+        "        self._build(None, _bias=bias, stride=bias if stride is None else stride, last=last)\n"
+    )
+
+
+def test_options_are_structs_with_the_comments_of_python(tmp_path: Path) -> None:
+    (tmp_path / "x.py").write_text(SCALE)
+    docs = DECLARED["option_docs"](tmp_path)
+    options = [INIT, option("bias", "bool", "True", private=True), option("shape", "ints"), DTYPE]
+    text = DECLARED["struct_text"]("ScaleOptions", [layer("Scale", *options), layer("Shift", *options)], docs)
+    assert text == (
+        "/// Options of Scale and Shift.\n"
+        "struct ScaleOptions {\n"
+        "  /// Initial value of the number.\n"
+        "  double init = 1.0;\n"
+        "  bool bias = true;\n"
+        "  Sizes shape = {};\n"
+        "  std::optional<Dtype> dtype = std::nullopt;\n"
+        "\n"
+        "  void fields(auto& visit) {\n"
+        '    visit("init", init);\n'
+        '    visit("_bias", bias);\n'
+        '    visit("shape", shape);\n'
+        "  }\n"
+        "};\n"
+    )
+    with pytest.raises(SystemExit, match="share ScaleOptions, but their options differ"):
+        DECLARED["struct_text"]("ScaleOptions", [layer("Scale", INIT), layer("Shift", DTYPE)], docs)
+
+
+def test_classes_name_their_options_or_a_base_does() -> None:
+    header = (
+        "class A : public OptionsLayer<A, AOptions> {\n};\n"
+        "class Base : public Module {\n  using Options = BaseOptions;\n};\n"
+        "class B : public Layer<B, Base> {\n};\n"
+    )
+    assert DECLARED["structs_of_classes"](header) == {"A": "AOptions", "Base": "BaseOptions", "B": "BaseOptions"}
+
+
+def test_the_list_of_layers_has_all_of_them() -> None:
+    text = DECLARED["layer_types"]([layer(f"Layer{i}") for i in range(40)])
+    assert text.count("Layer3") == 11
+    assert max(map(len, text.splitlines())) <= 120
