@@ -1,7 +1,6 @@
 """Settings, errors, statistics and initial values of layers."""
 
 import copy
-import inspect
 import math
 import pickle
 
@@ -9,6 +8,7 @@ import lucid
 import pytest
 from interpreter import run_python
 from lucid import nn
+from module_cases import CASES
 
 
 def layer_classes():
@@ -18,52 +18,21 @@ def layer_classes():
             yield found
 
 
+CASES_BY_NAME = {case.name: case for case in reversed(CASES)}
+# Arguments of those that need some and have no case.
 ARGUMENTS = {
-    "in_features": 4,
-    "out_features": 3,
-    "in1_features": 4,
-    "in2_features": 5,
-    "num_embeddings": 5,
-    "embedding_dim": 3,
-    "normalized_shape": 4,
-    "num_groups": 2,
-    "num_channels": 4,
-    "size": 2,
-    "num_features": 4,
-    "in_channels": 4,
-    "out_channels": 4,
-    "kernel_size": 2,
-    "output_size": 4,
-    "norm_type": 2,
-    "padding": 1,
-    "value": 0.5,
-    "threshold": 0.5,
-    "upscale_factor": 2,
-    "downscale_factor": 2,
-    "groups": 2,
-    "input_size": 4,
-    "hidden_size": 3,
-    "embed_dim": 4,
-    "num_heads": 2,
-    "d_model": 4,
-    "nhead": 2,
-    "dim": 1,
-    "unflattened_size": (2, 2),
-    "num_layers": 2,
-    "dim_feedforward": 8,
+    "LazyLinear": lambda: (3,),
+    "ConstantPad1d": lambda: (1, 0.5),
+    "ConstantPad3d": lambda: (1, 0.5),
+    **{f"MaxUnpool{d}d": lambda: (2,) for d in (1, 2, 3)},
+    "TransformerEncoder": lambda: (nn.TransformerEncoderLayer(4, 2, 8), 2),
+    "TransformerDecoder": lambda: (nn.TransformerDecoderLayer(4, 2, 8), 2),
 }
 
 
 def make(cls):
-    parameters = inspect.signature(cls).parameters
-    required = {n: ARGUMENTS[n] for n, p in parameters.items() if p.default is p.empty and n in ARGUMENTS}
-    if "encoder_layer" in parameters:
-        required["encoder_layer"] = nn.TransformerEncoderLayer(4, 2, 8)
-    if "decoder_layer" in parameters:
-        required["decoder_layer"] = nn.TransformerDecoderLayer(4, 2, 8)
-    if cls is nn.Transformer:
-        required.update(d_model=4, nhead=2, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=8)
-    return cls(**required)
+    case = CASES_BY_NAME.get(cls.__name__)
+    return cls(*case.args, **case.kwargs) if case else cls(*ARGUMENTS.get(cls.__name__, tuple)())
 
 
 @pytest.mark.parametrize("cls", list(layer_classes()), ids=lambda cls: cls.__name__)
