@@ -30,13 +30,14 @@ add_custom_command(OUTPUT ${layers} COMMAND dump_signatures --classes ${layers} 
                    DEPENDS dump_signatures ${headers} VERBATIM)
 
 set(generator ${PROJECT_SOURCE_DIR}/tools/generate)
+file(GLOB generators CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/generators/*.py)
 set(methods ${LUCID_GENERATED_DIR}/ops/emitter_methods.cpp)
 set(functions ${LUCID_GENERATED_DIR}/tensor/ops.cpp)
 set(layer_types ${LUCID_GENERATED_DIR}/nn/layer_types.cpp)
 set(generated ${LUCID_GENERATED_DIR}/ir/emitter_methods.inc ${methods} ${functions} ${layer_types}
               ${LUCID_GENERATED_DIR}/tests/layers.inc)
 add_custom_command(OUTPUT ${generated} COMMAND ${Python_EXECUTABLE} ${generator} --sources ${PROJECT_BINARY_DIR}
-                   DEPENDS ${generator} ${PROJECT_SOURCE_DIR}/tools/declared.py ${dump} ${layers} VERBATIM)
+                   DEPENDS ${generator} ${generators} ${dump} ${layers} VERBATIM)
 add_custom_target(lucid_generated DEPENDS ${generated})
 
 target_sources(lucid_ops PRIVATE ${methods})
@@ -50,7 +51,7 @@ add_custom_command(OUTPUT ${method_names} COMMAND dump_methods ${method_names} D
 set(tensor_methods ${LUCID_GENERATED_DIR}/tensor/methods.cpp)
 add_custom_command(OUTPUT ${tensor_methods} ${LUCID_GENERATED_DIR}/tests/method_calls.inc
                    COMMAND ${Python_EXECUTABLE} ${generator} --methods ${PROJECT_BINARY_DIR}
-                   DEPENDS ${generator} ${dump} ${method_names} VERBATIM)
+                   DEPENDS ${generator} ${generators} ${dump} ${method_names} VERBATIM)
 target_sources(lucid_tensor PRIVATE ${functions} ${tensor_methods})
 foreach(layer IN LISTS LUCID_LAYERS)
   if(TARGET lucid_${layer} AND NOT layer STREQUAL "base")

@@ -1,13 +1,17 @@
-"""tools/declared.py on small dumps: the options of layers in C++, and their constructors in Python."""
+"""tools/generators/layers.py on small dumps: the options of layers in C++, and their constructors in Python."""
 
+import json
+import re
 import runpy
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-DECLARED = runpy.run_path(str(ROOT / "tools/declared.py"))
+LAYERS = runpy.run_path(str(ROOT / "tools/generators/layers.py"))
 
 SCALE = '''"""Layers."""
 
@@ -33,16 +37,16 @@ def option(name: str, kind: str, default: str | None = None, **others: Any) -> d
 
 
 def layer(name: str, *options: dict[str, Any]) -> Any:
-    return DECLARED["Layer"]({"name": name, "file": "x.h", "has_signature": True, "parameters": list(options)})
+    return LAYERS["Layer"]({"name": name, "file": "x.h", "has_signature": True, "parameters": list(options)})
 
 
 def constructed(folder: Path, source: str, *layers: Any) -> str:
     """The source with the constructors of the layers."""
     path = folder / "x.py"
     path.write_text(source)
-    text: str = DECLARED["with_constructors"](path, layers)
+    text: str = LAYERS["with_constructors"](path, layers)
     path.write_text(text)
-    assert DECLARED["with_constructors"](path, layers) == text
+    assert LAYERS["with_constructors"](path, layers) == text
     return text
 
 
@@ -102,9 +106,9 @@ def test_options_reach_the_settings_or_the_buffers(tmp_path: Path) -> None:
 
 def test_options_are_structs_with_the_comments_of_python(tmp_path: Path) -> None:
     (tmp_path / "x.py").write_text(SCALE)
-    docs = DECLARED["option_docs"](tmp_path)
+    docs = LAYERS["option_docs"](tmp_path)
     options = [INIT, option("bias", "bool", "True", private=True), option("shape", "ints"), DTYPE]
-    text = DECLARED["struct_text"]("ScaleOptions", [layer("Scale", *options), layer("Shift", *options)], docs)
+    text = LAYERS["struct_text"]("ScaleOptions", [layer("Scale", *options), layer("Shift", *options)], docs)
     assert text == (
         "/// Options of Scale and Shift.\n"
         "struct ScaleOptions {\n"
@@ -122,7 +126,7 @@ def test_options_are_structs_with_the_comments_of_python(tmp_path: Path) -> None
         "};\n"
     )
     with pytest.raises(SystemExit, match="share ScaleOptions, but their options differ"):
-        DECLARED["struct_text"]("ScaleOptions", [layer("Scale", INIT), layer("Shift", DTYPE)], docs)
+        LAYERS["struct_text"]("ScaleOptions", [layer("Scale", INIT), layer("Shift", DTYPE)], docs)
 
 
 def test_classes_name_their_options_or_a_base_does() -> None:
@@ -131,10 +135,48 @@ def test_classes_name_their_options_or_a_base_does() -> None:
         "class Base : public Module {\n  using Options = BaseOptions;\n};\n"
         "class B : public Layer<B, Base> {\n};\n"
     )
-    assert DECLARED["structs_of_classes"](header) == {"A": "AOptions", "Base": "BaseOptions", "B": "BaseOptions"}
+    assert LAYERS["structs_of_classes"](header) == {"A": "AOptions", "Base": "BaseOptions", "B": "BaseOptions"}
 
 
 def test_the_list_of_layers_has_all_of_them() -> None:
-    text = DECLARED["layer_types"]([layer(f"Layer{i}") for i in range(40)])
+    text = LAYERS["layer_types"]([layer(f"Layer{i}") for i in range(40)])
     assert text.count("Layer3") == 11
     assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_new_layer_is_a_class_in_cpp_and_one_in_python(tmp_path: Path) -> None:
+    for folder in ("include/lucid/nn", "python/lucid/nn"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("options", "__pycache__"))
+    header, package = tmp_path / "include/lucid/nn/linear.h", tmp_path / "python/lucid/nn/linear.py"
+    header.write_text(header.read_text() + "class Scale : public OptionsLayer<Scale, ScaleOptions> {\n};\n")
+    package.write_text(package.read_text() + SCALE.partition("\n\n\n")[2])
+    dump = tmp_path / "generated/layers.json"
+    dump.parent.mkdir()
+    entry = {"name": "Scale", "file": "linear.h", "has_signature": True, "parameters": [INIT, DTYPE]}
+    dump.write_text(json.dumps([entry]))
+    files = {**dict(LAYERS["committed"](tmp_path, tmp_path)), **dict(LAYERS["sources"](tmp_path))}
+    before = {name: (tmp_path / name).read_text() for name in files if (tmp_path / name).exists()}
+    changed = {name: text for name, text in files.items() if text != before.get(name)}
+    options = changed.pop("include/lucid/nn/options/linear.h")
+    assert "struct ScaleOptions {\n  /// Initial value of the number.\n  double init = 1.0;\n" in options
+    assert "    def __init__(self, init: float = 1.0, device: Any" in changed.pop("python/lucid/nn/linear.py")
+    assert "layer_types_of<\n    Scale>()" in changed.pop("nn/layer_types.cpp")
+    assert changed.keys() == {"tests/layers.inc"}
+
+
+def test_nothing_else_lists_layers() -> None:
+    """The header and the Python file of a layer name it; so does what is generated."""
+    package = ROOT / "python/lucid/nn"
+    names = [
+        name for path in package.glob("*.py") for name in re.findall(r"^@layer\nclass (\w+)", path.read_text(), re.M)
+    ]
+    command = ["git", "ls-files", "--", "*.h", "*.cpp", "*.py", "*.cmake", "tools"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    texts = {file: set(re.findall(r"\w+", (ROOT / file).read_text())) for file in listed}
+    places = {name: {file for file, words in texts.items() if name in words} for name in names}
+    assert len(places) > 100
+    least = min(places.values(), key=len)
+    assert {re.sub(r"(options/)?\w+\.", "*.", file) for file in least} == {
+        "include/lucid/nn/*.h",
+        "python/lucid/nn/*.py",
+    }

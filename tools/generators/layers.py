@@ -1,4 +1,4 @@
-"""Code that follows from the signatures of layers, for tools/generate.
+"""Code that follows from the signatures of layers.
 
 Reads layers.json, which the build writes from the constants kName and kSignature in include/lucid/nn/*.h
 (docs/decisions/0038-layers-declared-once.md). The comments of options are the arguments in Python's docstrings.
@@ -306,3 +306,16 @@ def constructors(root, layers) -> Iterator[tuple[str, str]]:
     """The files of lucid.nn that hold layers."""
     for path in sorted((root / "python/lucid/nn").glob("*.py")):
         yield str(path.relative_to(root)), with_constructors(path, layers)
+
+
+def sources(build) -> Iterator[tuple[str, str]]:
+    """The files of a build, with their texts."""
+    layers = read_layers(build)
+    yield "nn/layer_types.cpp", layer_types(layers)
+    yield "tests/layers.inc", list_of_types(layers)
+
+
+def committed(root, build) -> Iterator[tuple[str, str]]:
+    layers = read_layers(build)
+    yield from option_headers(root, layers)
+    yield from constructors(root, layers)
