@@ -1,6 +1,6 @@
-# The C++ that follows from the op table and from the signatures of layers, in <build>/generated. A program that links
-# nothing but the parser of signatures writes what they say to signatures.json and layers.json, and tools/generate writes
-# the code; docs/decisions/0015-one-signature-parser.md and 0038-layers-declared-once.md.
+# The C++ that follows from the op table and from the signatures of classes, in <build>/generated. A program that
+# links nothing but the parser of signatures writes what they say to signatures.json, layers.json and optim.json, and
+# tools/generate writes the code; docs/decisions/0015-one-signature-parser.md and 0038-layers-declared-once.md.
 
 set(LUCID_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
 
@@ -26,22 +26,30 @@ add_custom_command(OUTPUT ${dump} COMMAND dump_signatures ${dump} ${sources} DEP
 
 set(layers ${LUCID_GENERATED_DIR}/layers.json)
 file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/lucid/nn/*.h)
+set(optimizers ${LUCID_GENERATED_DIR}/optim.json)
+file(GLOB rules CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/optim/*.cpp)
 add_custom_command(OUTPUT ${layers} COMMAND dump_signatures --classes ${layers} ${headers}
                    DEPENDS dump_signatures ${headers} VERBATIM)
+add_custom_command(OUTPUT ${optimizers} COMMAND dump_signatures --classes ${optimizers} ${rules}
+                   DEPENDS dump_signatures ${rules} VERBATIM)
 
 set(generator ${PROJECT_SOURCE_DIR}/tools/generate)
 file(GLOB generators CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/generators/*.py)
 set(methods ${LUCID_GENERATED_DIR}/ops/emitter_methods.cpp)
 set(functions ${LUCID_GENERATED_DIR}/tensor/ops.cpp)
 set(layer_types ${LUCID_GENERATED_DIR}/nn/layer_types.cpp)
-set(generated ${LUCID_GENERATED_DIR}/ir/emitter_methods.inc ${methods} ${functions} ${layer_types}
-              ${LUCID_GENERATED_DIR}/tests/layers.inc)
+set(declared ${LUCID_GENERATED_DIR}/optim/declared.cpp)
+set(generated ${LUCID_GENERATED_DIR}/ir/emitter_methods.inc ${methods} ${functions} ${layer_types} ${declared})
+foreach(name layers optimizers schedules)
+  list(APPEND generated ${LUCID_GENERATED_DIR}/tests/${name}.inc)
+endforeach()
 add_custom_command(OUTPUT ${generated} COMMAND ${Python_EXECUTABLE} ${generator} --sources ${PROJECT_BINARY_DIR}
-                   DEPENDS ${generator} ${generators} ${dump} ${layers} VERBATIM)
+                   DEPENDS ${generator} ${generators} ${dump} ${layers} ${optimizers} VERBATIM)
 add_custom_target(lucid_generated DEPENDS ${generated})
 
 target_sources(lucid_ops PRIVATE ${methods})
 target_sources(lucid_nn PRIVATE ${layer_types})
+target_sources(lucid_optim PRIVATE ${declared})
 
 # Which ops are methods of Tensor is known when the table is compiled.
 add_executable(dump_methods ${PROJECT_SOURCE_DIR}/tools/signatures/methods.cpp)

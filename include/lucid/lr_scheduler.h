@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lucid/optim.h"
@@ -106,6 +107,76 @@ std::shared_ptr<LRScheduler> make_sequential(Optimizer& optimizer, std::vector<s
                                              std::vector<int64_t> milestones, int64_t last_epoch = -1);
 /// Applies several schedules together.
 std::shared_ptr<LRScheduler> make_chained(std::vector<std::shared_ptr<LRScheduler>> schedules);
+
+/// A learning rate schedule: `StepLR schedule(optimizer, {.step_size = 20})`, then `schedule.step()` after each epoch.
+/// Copies refer to the same schedule. The optimizer must outlive it.
+class Schedule {
+ public:
+  /// Throws ValueError for a null pointer.
+  Schedule(std::shared_ptr<LRScheduler> scheduler);  // NOLINT
+
+  /// Advances to the next epoch.
+  void step() { scheduler_->step(); }
+  /// Reports the value of a metric at the end of an epoch. Throws TypeError unless this is a ReduceLROnPlateau.
+  void step(double metric) { scheduler_->observe(metric); }
+  /// The current rate of each parameter group.
+  std::vector<double> get_last_lr() const { return scheduler_->get_last_lr(); }
+  int64_t last_epoch() const { return scheduler_->last_epoch(); }
+  /// Options and progress, but not functions.
+  Tree state_dict() const { return scheduler_->state_dict(); }
+  void load_state_dict(const Tree& state_dict) { scheduler_->load_state_dict(state_dict); }
+
+  LRScheduler* operator->() const { return scheduler_.get(); }
+  const std::shared_ptr<LRScheduler>& pointer() const { return scheduler_; }
+
+ private:
+  std::shared_ptr<LRScheduler> scheduler_;
+};
+
+/// A schedule with options, which have the names and the defaults of Python. Throws TypeError if an option that has no
+/// default in Python is kNone.
+template <typename Options>
+class BuiltInSchedule : public Schedule {
+ public:
+  explicit BuiltInSchedule(Optimizer& optimizer, const Options& options = {})
+      : Schedule(make_scheduler(Options::kName, optimizer, options.dict(), functions_of(options))) {}
+
+ private:
+  static RateFunctions functions_of(const Options& options) {
+    if constexpr (requires { options.scale_fn; })
+      if (options.scale_fn) return {options.scale_fn};
+    return {};
+  }
+};
+
+/// Multiplies the initial rates by a function of the epoch: one, or one for each parameter group.
+class LambdaLR : public Schedule {
+ public:
+  LambdaLR(Optimizer& optimizer, std::function<double(int64_t epoch)> function, int64_t last_epoch = -1)
+      : LambdaLR(optimizer, RateFunctions{std::move(function)}, last_epoch) {}
+  LambdaLR(Optimizer& optimizer, RateFunctions functions, int64_t last_epoch = -1);
+};
+
+/// Multiplies the current rates by a function of the epoch: one, or one for each parameter group.
+class MultiplicativeLR : public Schedule {
+ public:
+  MultiplicativeLR(Optimizer& optimizer, std::function<double(int64_t epoch)> function, int64_t last_epoch = -1)
+      : MultiplicativeLR(optimizer, RateFunctions{std::move(function)}, last_epoch) {}
+  MultiplicativeLR(Optimizer& optimizer, RateFunctions functions, int64_t last_epoch = -1);
+};
+
+/// Runs schedules one after another, each from its milestone on.
+class SequentialLR : public Schedule {
+ public:
+  SequentialLR(Optimizer& optimizer, const std::vector<Schedule>& schedules, std::vector<int64_t> milestones,
+               int64_t last_epoch = -1);
+};
+
+/// Applies several schedules together.
+class ChainedScheduler : public Schedule {
+ public:
+  explicit ChainedScheduler(const std::vector<Schedule>& schedules);
+};
 
 }  // namespace lucid::optim
 

@@ -146,6 +146,17 @@ class Optimizer {
   const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
 };
 
+/// A built-in optimizer: `Adam adam(model->parameters(), {.lr = 1e-3})`. Its options have the names and the defaults of
+/// Python. Groups may override them: `Adam adam({{.params = head, .options = {{"lr", 1e-2}}}, {.params = body}})`.
+template <typename Options>
+class BuiltIn : public Optimizer {
+ public:
+  explicit BuiltIn(std::vector<Tensor> params, const Options& options = {})
+      : Optimizer(Options::kName, {{.params = std::move(params)}}, options.dict()) {}
+  explicit BuiltIn(std::vector<Group> groups, const Options& options = {})
+      : Optimizer(Options::kName, std::move(groups), options.dict()) {}
+};
+
 }  // namespace lucid::optim
 
 #pragma GCC visibility pop

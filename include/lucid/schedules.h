@@ -1,62 +1,21 @@
+// Generated from the signatures in src/optim by tools/generate; do not edit.
+// clang-format off
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "lucid/argument.h"
+#include <array>
 #include "lucid/lr_scheduler.h"
 
 #pragma GCC visibility push(default)
-
 namespace lucid::optim {
-
-/// A learning rate schedule: `StepLR schedule(optimizer, {.step_size = 20})`, then `schedule.step()` after each epoch.
-/// Copies refer to the same schedule. The optimizer must outlive it.
-class Schedule {
- public:
-  /// Throws ValueError for a null pointer.
-  Schedule(std::shared_ptr<LRScheduler> scheduler);  // NOLINT
-
-  /// Advances to the next epoch.
-  void step() { scheduler_->step(); }
-  /// Reports the value of a metric at the end of an epoch. Throws TypeError unless this is a ReduceLROnPlateau.
-  void step(double metric) { scheduler_->observe(metric); }
-  /// The current rate of each parameter group.
-  std::vector<double> get_last_lr() const { return scheduler_->get_last_lr(); }
-  int64_t last_epoch() const { return scheduler_->last_epoch(); }
-  /// Options and progress, but not functions.
-  Tree state_dict() const { return scheduler_->state_dict(); }
-  void load_state_dict(const Tree& state_dict) { scheduler_->load_state_dict(state_dict); }
-
-  LRScheduler* operator->() const { return scheduler_.get(); }
-  const std::shared_ptr<LRScheduler>& pointer() const { return scheduler_; }
-
- private:
-  std::shared_ptr<LRScheduler> scheduler_;
-};
-
-/// A schedule with options, which have the names and the defaults of Python. Throws TypeError if an option that has no
-/// default in Python is kNone.
-template <typename Options>
-class BuiltInSchedule : public Schedule {
- public:
-  explicit BuiltInSchedule(Optimizer& optimizer, const Options& options = {})
-      : Schedule(make_scheduler(Options::kName, optimizer, options.dict())) {}
-};
 
 struct StepLROptions {
   static constexpr const char* kName = "StepLR";
-  std::optional<int64_t> step_size = kNone;
+  std::optional<int64_t> step_size = std::nullopt;
   double gamma = 0.1;
   int64_t last_epoch = -1;
   Tree::Dict dict() const;
 };
-/// Multiplies the rates by `gamma` every `step_size` epochs.
+/// Multiplies the learning rates by `gamma` every `step_size` epochs.
 using StepLR = BuiltInSchedule<StepLROptions>;
 
 struct MultiStepLROptions {
@@ -66,37 +25,37 @@ struct MultiStepLROptions {
   int64_t last_epoch = -1;
   Tree::Dict dict() const;
 };
-/// Multiplies the rates by `gamma` at each milestone.
+/// Multiplies the learning rates by `gamma` at each milestone.
 using MultiStepLR = BuiltInSchedule<MultiStepLROptions>;
 
 struct ConstantLROptions {
   static constexpr const char* kName = "ConstantLR";
-  double factor = 1.0 / 3;
+  double factor = 0.3333333333333333;
   int64_t total_iters = 5;
   int64_t last_epoch = -1;
   Tree::Dict dict() const;
 };
-/// Multiplies the rates by `factor` for the first `total_iters` epochs.
+/// Multiplies the learning rates by `factor` for the first `total_iters` epochs.
 using ConstantLR = BuiltInSchedule<ConstantLROptions>;
 
 struct LinearLROptions {
   static constexpr const char* kName = "LinearLR";
-  double start_factor = 1.0 / 3;
+  double start_factor = 0.3333333333333333;
   double end_factor = 1.0;
   int64_t total_iters = 5;
   int64_t last_epoch = -1;
   Tree::Dict dict() const;
 };
-/// Multiplies the rates by a factor that changes linearly over `total_iters` epochs: a warm-up.
+/// Multiplies the learning rates by a factor that changes linearly over `total_iters` epochs: a warm-up.
 using LinearLR = BuiltInSchedule<LinearLROptions>;
 
 struct ExponentialLROptions {
   static constexpr const char* kName = "ExponentialLR";
-  std::optional<double> gamma = kNone;
+  std::optional<double> gamma = std::nullopt;
   int64_t last_epoch = -1;
   Tree::Dict dict() const;
 };
-/// Multiplies the rates by `gamma` every epoch.
+/// Multiplies the learning rates by `gamma` every epoch.
 using ExponentialLR = BuiltInSchedule<ExponentialLROptions>;
 
 struct PolynomialLROptions {
@@ -106,123 +65,103 @@ struct PolynomialLROptions {
   int64_t last_epoch = -1;
   Tree::Dict dict() const;
 };
-/// Decays the rates to 0 over `total_iters` epochs, along a polynomial of degree `power`.
+/// Decays the learning rates to 0 over `total_iters` epochs, along a polynomial of degree `power`.
 using PolynomialLR = BuiltInSchedule<PolynomialLROptions>;
 
 struct CosineAnnealingLROptions {
   static constexpr const char* kName = "CosineAnnealingLR";
-  std::optional<int64_t> T_max = kNone;
+  std::optional<int64_t> T_max = std::nullopt;
   double eta_min = 0.0;
   int64_t last_epoch = -1;
   Tree::Dict dict() const;
 };
-/// Decays the rates to `eta_min` over `T_max` epochs, along half a cosine wave.
+/// Decays the learning rates to `eta_min` over `T_max` epochs, along half a cosine wave.
 using CosineAnnealingLR = BuiltInSchedule<CosineAnnealingLROptions>;
 
 struct CosineAnnealingWarmRestartsOptions {
   static constexpr const char* kName = "CosineAnnealingWarmRestarts";
-  std::optional<int64_t> T_0 = kNone;
+  std::optional<int64_t> T_0 = std::nullopt;
   int64_t T_mult = 1;
   double eta_min = 0.0;
   int64_t last_epoch = -1;
   Tree::Dict dict() const;
 };
-/// Repeats cosine annealing from the initial rates. The first cycle takes `T_0` epochs; each is `T_mult` times as long
-/// as the previous one.
+/// Repeats cosine annealing from the initial learning rates.
 using CosineAnnealingWarmRestarts = BuiltInSchedule<CosineAnnealingWarmRestartsOptions>;
 
-struct OneCycleLROptions {
-  static constexpr const char* kName = "OneCycleLR";
-  /// One number, or a list with one for each parameter group. The same holds for the bounds of the momentum.
-  Tree max_lr = {};
-  std::optional<int64_t> total_steps = kNone;
-  std::optional<int64_t> epochs = kNone;
-  std::optional<int64_t> steps_per_epoch = kNone;
-  double pct_start = 0.3;
-  std::string anneal_strategy = "cos";
-  bool cycle_momentum = true;
-  Tree base_momentum = 0.85;
-  Tree max_momentum = 0.95;
-  double div_factor = 25.0;
-  double final_div_factor = 1e4;
-  bool three_phase = false;
-  int64_t last_epoch = -1;
-  Tree::Dict dict() const;
-};
-/// Raises the rates to `max_lr`, then anneals them far below the initial rate. The number of steps is `total_steps`, or
-/// `epochs * steps_per_epoch`.
-using OneCycleLR = BuiltInSchedule<OneCycleLROptions>;
-
-struct ReduceLROnPlateauOptions {
-  static constexpr const char* kName = "ReduceLROnPlateau";
-  /// "min" if lower values of the metric are better, "max" if higher values are.
-  std::string mode = "min";
-  double factor = 0.1;
-  int64_t patience = 10;
-  double threshold = 1e-4;
-  std::string threshold_mode = "rel";
-  int64_t cooldown = 0;
-  /// One number, or a list with one for each parameter group.
-  Tree min_lr = 0.0;
-  double eps = 1e-8;
-  Tree::Dict dict() const;
-};
-/// Multiplies the rates by `factor` when a metric has not improved for `patience` epochs: call `step(metric)`.
-using ReduceLROnPlateau = BuiltInSchedule<ReduceLROnPlateauOptions>;
-
 struct CyclicLROptions {
-  /// The bounds: one number, or a list with one for each parameter group. The same holds for those of the momentum.
+  static constexpr const char* kName = "CyclicLR";
+  /// Lower bound, for all groups or one per group.
   Tree base_lr = {};
+  /// Upper bound.
   Tree max_lr = {};
+  /// Steps from the lower to the upper bound.
   int64_t step_size_up = 2000;
-  std::optional<int64_t> step_size_down = kNone;
-  /// "triangular", "triangular2" (the amplitude halves every cycle) or "exp_range" (scaled by gamma to the step).
+  /// Steps back; `step_size_up` by default.
+  std::optional<int64_t> step_size_down = std::nullopt;
+  /// 'triangular', 'triangular2' (amplitude halves every cycle) or 'exp_range' (scaled by gamma ** step).
   std::string mode = "triangular";
   double gamma = 1.0;
-  /// Scales the amplitude, instead of `mode`. It takes the cycle or the step, as scale_mode says.
+  /// A function that scales the amplitude, instead of `mode`.
   std::function<double(int64_t)> scale_fn = nullptr;
-  /// "cycle" or "iterations".
+  /// Whether scale_fn takes the cycle ('cycle') or the step ('iterations').
   std::string scale_mode = "cycle";
+  /// Whether to cycle the momentum between `base_momentum` and `max_momentum`.
   bool cycle_momentum = true;
   Tree base_momentum = 0.8;
   Tree max_momentum = 0.9;
   int64_t last_epoch = -1;
+  Tree::Dict dict() const;
 };
-/// Cycles the rates between two bounds, and the momentum in the opposite direction.
-class CyclicLR : public Schedule {
- public:
-  explicit CyclicLR(Optimizer& optimizer, const CyclicLROptions& options = {});
-};
+/// Cycles the learning rates between two bounds, and the momentum in the opposite direction.
+using CyclicLR = BuiltInSchedule<CyclicLROptions>;
 
-/// Multiplies the initial rates by a function of the epoch: one, or one for each parameter group.
-class LambdaLR : public Schedule {
- public:
-  LambdaLR(Optimizer& optimizer, std::function<double(int64_t epoch)> function, int64_t last_epoch = -1)
-      : LambdaLR(optimizer, RateFunctions{std::move(function)}, last_epoch) {}
-  LambdaLR(Optimizer& optimizer, RateFunctions functions, int64_t last_epoch = -1);
+struct OneCycleLROptions {
+  static constexpr const char* kName = "OneCycleLR";
+  /// Highest rate, for all groups or one per group. The same holds for the bounds of the momentum.
+  Tree max_lr = {};
+  std::optional<int64_t> total_steps = std::nullopt;
+  std::optional<int64_t> epochs = std::nullopt;
+  std::optional<int64_t> steps_per_epoch = std::nullopt;
+  /// Fraction of the steps that raise the rate.
+  double pct_start = 0.3;
+  /// 'cos' or 'linear'.
+  std::string anneal_strategy = "cos";
+  bool cycle_momentum = true;
+  Tree base_momentum = 0.85;
+  Tree max_momentum = 0.95;
+  /// `max_lr` divided by the initial rate.
+  double div_factor = 25.0;
+  /// The initial rate divided by the final rate.
+  double final_div_factor = 1e4;
+  /// Whether to return to the initial rate before the final phase.
+  bool three_phase = false;
+  int64_t last_epoch = -1;
+  Tree::Dict dict() const;
 };
+/// The 1cycle policy: raises the learning rates to `max_lr`, then anneals them far below the initial rate.
+using OneCycleLR = BuiltInSchedule<OneCycleLROptions>;
 
-/// Multiplies the current rates by a function of the epoch: one, or one for each parameter group.
-class MultiplicativeLR : public Schedule {
- public:
-  MultiplicativeLR(Optimizer& optimizer, std::function<double(int64_t epoch)> function, int64_t last_epoch = -1)
-      : MultiplicativeLR(optimizer, RateFunctions{std::move(function)}, last_epoch) {}
-  MultiplicativeLR(Optimizer& optimizer, RateFunctions functions, int64_t last_epoch = -1);
+struct ReduceLROnPlateauOptions {
+  static constexpr const char* kName = "ReduceLROnPlateau";
+  /// Whether the metric improves downwards ('min') or upwards ('max').
+  std::string mode = "min";
+  double factor = 0.1;
+  int64_t patience = 10;
+  /// How much better a metric must be to count as an improvement.
+  double threshold = 1e-4;
+  /// Whether the threshold is relative ('rel') or absolute ('abs').
+  std::string threshold_mode = "rel";
+  /// Epochs to wait after a reduction.
+  int64_t cooldown = 0;
+  /// Lower bound of the rates.
+  Tree min_lr = 0.0;
+  /// Reductions by less than this are skipped.
+  double eps = 1e-8;
+  Tree::Dict dict() const;
 };
-
-/// Runs schedules one after another, each from its milestone on.
-class SequentialLR : public Schedule {
- public:
-  SequentialLR(Optimizer& optimizer, const std::vector<Schedule>& schedules, std::vector<int64_t> milestones,
-               int64_t last_epoch = -1);
-};
-
-/// Applies several schedules together.
-class ChainedScheduler : public Schedule {
- public:
-  explicit ChainedScheduler(const std::vector<Schedule>& schedules);
-};
+/// Multiplies the learning rates by `factor` when a metric has not improved for `patience` epochs.
+using ReduceLROnPlateau = BuiltInSchedule<ReduceLROnPlateauOptions>;
 
 }  // namespace lucid::optim
-
 #pragma GCC visibility pop

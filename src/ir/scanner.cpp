@@ -238,6 +238,19 @@ Attribute Scanner::attribute() {
   return value;
 }
 
+std::string_view Scanner::literal() {
+  skip_space();
+  const size_t begin = at_;
+  if (take("(")) {
+    do attribute();
+    while (take(","));
+    expect(")");
+  } else {
+    attribute();
+  }
+  return text_.substr(begin, at_ - begin);
+}
+
 std::string_view Scanner::rest_of_line() {
   while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
   const size_t end = std::min(text_.find('\n', at_), text_.size());

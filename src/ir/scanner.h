@@ -38,6 +38,8 @@ class Scanner {
   std::string string();
   /// Any value that an attribute can have.
   Attribute attribute();
+  /// The text of such a value, or of several in parentheses.
+  std::string_view literal();
   /// The rest of the line, without the newline and surrounding spaces.
   std::string_view rest_of_line();
   /// Whether only spaces are left on the line.

@@ -355,13 +355,9 @@ Tensor step_lbfgs(Optimizer& optimizer, const std::function<Tensor()>& closure) 
 
 Rule lbfgs_rule() {
   return {.name = "LBFGS",
-          .defaults = {{"lr", 1.0},
-                       {"max_iter", 20},
-                       {"max_eval", {}},
-                       {"tolerance_grad", 1e-7},
-                       {"tolerance_change", 1e-9},
-                       {"history_size", 100},
-                       {"line_search_fn", {}}},
+          .signature =
+              "(lr: rate = 1.0, max_iter: int = 20, max_eval: int? = None, tolerance_grad: float = 1e-7, "
+              "tolerance_change: float = 1e-9, history_size: int = 100, line_search_fn: str? = None)",
           .check =
               [](const Options& options) {
                 require_at_least("LBFGS", options, "lr", 0);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "optim/declared.h"
 #include "optim/rule.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
@@ -70,7 +71,8 @@ Optimizer::Optimizer(std::vector<Group> groups, Tree::Dict options) : defaults_(
 Optimizer::Optimizer(const std::string& name, std::vector<Group> groups, const Tree::Dict& options) {
   rule_ = find_rule(name);
   if (!rule_) throw ValueError("optimizer: there is no optimizer named '{}'", name);
-  defaults_ = rule_->defaults;
+  defaults_ = declared_defaults(name);
+  for (const auto& [key, value] : rule_->fixed) defaults_[key] = value;
   for (const auto& [key, value] : options) {
     Tree* default_value = defaults_.find(key);
     if (!default_value) throw TypeError("{}: there is no option {}", name, to_string(key));

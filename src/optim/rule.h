@@ -14,9 +14,11 @@ namespace lucid::optim {
 /// One optimizer: its name, its options and its step.
 struct Rule {
   std::string name;
-  /// Every option with its default, in display order. An option has the type of its default; a float may be given as an
-  /// integer.
-  Tree::Dict defaults;
+  /// Every option with its default (docs/decisions/0038-layers-declared-once.md). An option has the type of its
+  /// default; a float may be given as an integer.
+  const char* signature;
+  /// Options that no constructor takes.
+  Tree::Dict fixed = {};
   /// Throws ValueError for invalid options and names them.
   void (*check)(const Options& options);
   /// Updates one parameter that has a gradient.

@@ -57,14 +57,10 @@ void update_muon(const Options& options, const Tensor& param, const Tensor& grad
 
 Rule muon_rule() {
   return {.name = "Muon",
-          .defaults = {{"lr", 1e-3},
-                       {"weight_decay", 0.1},
-                       {"momentum", 0.95},
-                       {"nesterov", true},
-                       {"ns_coefficients", Tree::Tuple{{3.4445, -4.775, 2.0315}}},
-                       {"eps", 1e-7},
-                       {"ns_steps", 5},
-                       {"adjust_lr_fn", {}}},
+          .signature =
+              "(lr: rate = 1e-3, weight_decay: float = 0.1, momentum: float = 0.95, nesterov: bool = True, "
+              "ns_coefficients: triple = (3.4445, -4.775, 2.0315), eps: float = 1e-7, ns_steps: int = 5, "
+              "adjust_lr_fn: str? = None)",
           .check =
               [](const Options& options) {
                 for (const char* name : {"lr", "momentum", "weight_decay"}) require_at_least("Muon", options, name, 0);

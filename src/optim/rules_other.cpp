@@ -8,30 +8,18 @@
 namespace lucid::optim {
 namespace {
 
-Tree::Tuple pair_of(double first, double second) { return {{first, second}}; }
-
 void require_all(const char* optimizer, const Options& options, std::initializer_list<const char*> names) {
   for (const char* name : names) require_at_least(optimizer, options, name, 0);
-}
-
-Tree::Dict with_flags(Tree::Dict defaults) {
-  defaults["foreach"] = {};
-  defaults["maximize"] = false;
-  defaults["capturable"] = false;
-  defaults["differentiable"] = false;
-  return defaults;
 }
 
 }  // namespace
 
 Rule rmsprop_rule() {
   return {.name = "RMSprop",
-          .defaults = with_flags({{"lr", 1e-2},
-                                  {"momentum", 0.0},
-                                  {"alpha", 0.99},
-                                  {"eps", 1e-8},
-                                  {"centered", false},
-                                  {"weight_decay", 0.0}}),
+          .signature =
+              "(lr: rate = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0.0, "
+              "momentum: float = 0.0, centered: bool = False, python capturable: bool = False, "
+              "python foreach: bool? = None, maximize: bool = False, python differentiable: bool = False)",
           .check =
               [](const Options& options) {
                 require_all("RMSprop", options, {"lr", "eps", "momentum", "weight_decay", "alpha"});
@@ -55,15 +43,10 @@ Rule rmsprop_rule() {
 
 Rule adagrad_rule() {
   return {.name = "Adagrad",
-          .defaults = {{"lr", 1e-2},
-                       {"lr_decay", 0.0},
-                       {"eps", 1e-10},
-                       {"weight_decay", 0.0},
-                       {"initial_accumulator_value", 0.0},
-                       {"foreach", {}},
-                       {"maximize", false},
-                       {"differentiable", false},
-                       {"fused", {}}},
+          .signature =
+              "(lr: rate = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0, "
+              "initial_accumulator_value: float = 0.0, eps: float = 1e-10, python foreach: bool? = None, *, "
+              "maximize: bool = False, python differentiable: bool = False, python fused: bool? = None)",
           .check =
               [](const Options& options) {
                 require_all("Adagrad", options, {"lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps"});
@@ -88,7 +71,10 @@ Rule adagrad_rule() {
 
 Rule adamax_rule() {
   return {.name = "Adamax",
-          .defaults = with_flags({{"lr", 2e-3}, {"betas", pair_of(0.9, 0.999)}, {"eps", 1e-8}, {"weight_decay", 0.0}}),
+          .signature =
+              "(lr: rate = 2e-3, betas: pair = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, "
+              "python foreach: bool? = None, *, maximize: bool = False, python differentiable: bool = False, "
+              "python capturable: bool = False)",
           .check =
               [](const Options& options) {
                 require_all("Adamax", options, {"lr", "eps", "weight_decay"});
@@ -109,12 +95,10 @@ Rule adamax_rule() {
 
 Rule nadam_rule() {
   return {.name = "NAdam",
-          .defaults = with_flags({{"lr", 2e-3},
-                                  {"betas", pair_of(0.9, 0.999)},
-                                  {"eps", 1e-8},
-                                  {"weight_decay", 0.0},
-                                  {"momentum_decay", 4e-3},
-                                  {"decoupled_weight_decay", false}}),
+          .signature =
+              "(lr: rate = 2e-3, betas: pair = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, "
+              "momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *, python foreach: bool? = None, "
+              "maximize: bool = False, python capturable: bool = False, python differentiable: bool = False)",
           .check =
               [](const Options& options) {
                 require_all("NAdam", options, {"lr", "eps", "weight_decay", "momentum_decay"});
@@ -137,11 +121,10 @@ Rule nadam_rule() {
 
 Rule radam_rule() {
   return {.name = "RAdam",
-          .defaults = with_flags({{"lr", 1e-3},
-                                  {"betas", pair_of(0.9, 0.999)},
-                                  {"eps", 1e-8},
-                                  {"weight_decay", 0.0},
-                                  {"decoupled_weight_decay", false}}),
+          .signature =
+              "(lr: rate = 1e-3, betas: pair = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, "
+              "decoupled_weight_decay: bool = False, *, python foreach: bool? = None, maximize: bool = False, "
+              "python capturable: bool = False, python differentiable: bool = False)",
           .check =
               [](const Options& options) {
                 require_all("RAdam", options, {"lr", "eps", "weight_decay"});
@@ -162,7 +145,10 @@ Rule radam_rule() {
 
 Rule adadelta_rule() {
   return {.name = "Adadelta",
-          .defaults = with_flags({{"lr", 1.0}, {"rho", 0.9}, {"eps", 1e-6}, {"weight_decay", 0.0}}),
+          .signature =
+              "(lr: rate = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0.0, "
+              "python foreach: bool? = None, *, python capturable: bool = False, maximize: bool = False, "
+              "python differentiable: bool = False)",
           .check =
               [](const Options& options) {
                 require_all("Adadelta", options, {"lr", "eps", "weight_decay", "rho"});
@@ -184,7 +170,10 @@ Rule adadelta_rule() {
 
 Rule rprop_rule() {
   return {.name = "Rprop",
-          .defaults = with_flags({{"lr", 1e-2}, {"etas", pair_of(0.5, 1.2)}, {"step_sizes", pair_of(1e-6, 50)}}),
+          .signature =
+              "(lr: rate = 1e-2, etas: pair = (0.5, 1.2), step_sizes: pair = (1e-6, 50.0), *, "
+              "python capturable: bool = False, python foreach: bool? = None, maximize: bool = False, "
+              "python differentiable: bool = False)",
           .check =
               [](const Options& options) {
                 require_all("Rprop", options, {"lr"});
@@ -208,7 +197,10 @@ Rule rprop_rule() {
 
 Rule asgd_rule() {
   return {.name = "ASGD",
-          .defaults = with_flags({{"lr", 1e-2}, {"lambd", 1e-4}, {"alpha", 0.75}, {"t0", 1e6}, {"weight_decay", 0.0}}),
+          .signature =
+              "(lr: rate = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6, "
+              "weight_decay: float = 0.0, python foreach: bool? = None, maximize: bool = False, "
+              "python differentiable: bool = False, python capturable: bool = False)",
           .check = [](const Options& options) { require_all("ASGD", options, {"lr", "weight_decay"}); },
           .update =
               [](const Options& options, const Tensor& param, const Tensor& grad, Tree::Dict& state) {
@@ -225,21 +217,22 @@ Rule asgd_rule() {
 }
 
 Rule lion_rule() {
-  return {.name = "Lion",
-          .defaults = {{"lr", 1e-4}, {"betas", pair_of(0.9, 0.99)}, {"weight_decay", 0.0}, {"maximize", false}},
-          .check =
-              [](const Options& options) {
-                require_all("Lion", options, {"lr", "weight_decay"});
-                require_betas("Lion", options);
-              },
-          .update =
-              [](const Options& options, const Tensor& param, const Tensor& grad, Tree::Dict& state) {
-                static const Op& op = op_table().at("lion_step");
-                apply_update(op, {param, zeros_state(state, "exp_avg", param)},
-                             {grad, options.cell("lr"), options.cell("betas", 0), options.cell("betas", 1),
-                              options.cell_unless_zero("weight_decay")},
-                             {options.flag("maximize")});
-              }};
+  return {
+      .name = "Lion",
+      .signature = "(lr: rate = 1e-4, betas: pair = (0.9, 0.99), weight_decay: float = 0.0, *, maximize: bool = False)",
+      .check =
+          [](const Options& options) {
+            require_all("Lion", options, {"lr", "weight_decay"});
+            require_betas("Lion", options);
+          },
+      .update =
+          [](const Options& options, const Tensor& param, const Tensor& grad, Tree::Dict& state) {
+            static const Op& op = op_table().at("lion_step");
+            apply_update(op, {param, zeros_state(state, "exp_avg", param)},
+                         {grad, options.cell("lr"), options.cell("betas", 0), options.cell("betas", 1),
+                          options.cell_unless_zero("weight_decay")},
+                         {options.flag("maximize")});
+          }};
 }
 
 }  // namespace lucid::optim

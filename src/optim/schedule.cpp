@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "optim/declared.h"
 #include "tensor/observer.h"
 
 namespace lucid::optim {
@@ -178,7 +179,8 @@ std::function<void()> LRScheduler::loader_of(const Tree& state_dict) {
   };
 }
 
-Tree::Dict complete(const std::string& name, Tree::Dict defaults, const Tree::Dict& given) {
+Tree::Dict complete(const std::string& name, const Tree::Dict& given) {
+  Tree::Dict defaults = declared_defaults(name);
   for (const auto& [key, value] : given) {
     Tree* default_value = defaults.find(key);
     if (!default_value) throw TypeError("{}: there is no option {}", name, to_string(key));
@@ -200,7 +202,7 @@ class RuleSchedule : public LRScheduler {
  public:
   RuleSchedule(const RateRule& rule, Optimizer& optimizer, Tree::Dict options) : LRScheduler(optimizer), rule_(rule) {
     const int64_t last_epoch = take_last_epoch(options);
-    values_ = complete(rule.name, rule.defaults, options);
+    values_ = complete(rule.name, options);
     for (const auto& [key, value] : values_)
       if (value.is_none()) throw TypeError("{}: {} must be given", rule.name, to_string(key));
     check_values(values_);
@@ -236,7 +238,7 @@ class FunctionSchedule : public LRScheduler {
     if (functions_.size() != group_count())
       throw ValueError("{}: got {} functions for {} parameter groups", name, functions_.size(), group_count());
     const int64_t last_epoch = take_last_epoch(options);
-    complete(name, {}, options);
+    complete(name, options);
     start(last_epoch);
   }
 
@@ -277,16 +279,7 @@ class CallbackSchedule : public LRScheduler {
 class Plateau : public LRScheduler {
  public:
   Plateau(Optimizer& optimizer, const Tree::Dict& options) : LRScheduler(optimizer) {
-    values_ = complete("ReduceLROnPlateau",
-                       {{"mode", "min"},
-                        {"factor", 0.1},
-                        {"patience", 10},
-                        {"threshold", 1e-4},
-                        {"threshold_mode", "rel"},
-                        {"cooldown", 0},
-                        {"min_lr", 0.0},
-                        {"eps", 1e-8}},
-                       options);
+    values_ = complete("ReduceLROnPlateau", options);
     check_values(values_);
     const double infinity = std::numeric_limits<double>::infinity();
     values_["best"] = text("mode") == "min" ? infinity : -infinity;
@@ -350,6 +343,16 @@ class Plateau : public LRScheduler {
   }
 };
 
+ScheduleClass plateau() {
+  return {.name = "ReduceLROnPlateau",
+          .signature =
+              "(mode: str = 'min', factor: float = 0.1, patience: int = 10, threshold: float = 1e-4, "
+              "threshold_mode: str = 'rel', cooldown: int = 0, min_lr: rates = 0.0, eps: float = 1e-8)",
+          .make = [](Optimizer& optimizer, const Tree::Dict& options, RateFunctions) -> std::shared_ptr<LRScheduler> {
+            return std::make_shared<Plateau>(optimizer, options);
+          }};
+}
+
 }  // namespace
 
 std::shared_ptr<LRScheduler> make_scheduler(const std::string& name, Optimizer& optimizer, const Tree::Dict& options,
@@ -358,10 +361,8 @@ std::shared_ptr<LRScheduler> make_scheduler(const std::string& name, Optimizer& 
     if (rule.name == name) return std::make_shared<RuleSchedule>(rule, optimizer, options);
   if (name == "LambdaLR" || name == "MultiplicativeLR")
     return std::make_shared<FunctionSchedule>(optimizer, std::move(functions), name == "MultiplicativeLR", options);
-  if (name == "CosineAnnealingWarmRestarts") return make_warm_restarts(optimizer, options);
-  if (name == "CyclicLR") return make_cyclic(optimizer, options, std::move(functions));
-  if (name == "OneCycleLR") return make_one_cycle(optimizer, options);
-  if (name == "ReduceLROnPlateau") return std::make_shared<Plateau>(optimizer, options);
+  for (const ScheduleClass& each : {warm_restarts(), cyclic(), one_cycle(), plateau()})
+    if (each.name == name) return each.make(optimizer, options, std::move(functions));
   throw ValueError("lr_scheduler: there is no schedule named '{}'", name);
 }
 

@@ -7,8 +7,7 @@ namespace lucid::optim {
 /// A schedule whose rate depends only on the epoch, the previous rate and the initial rate of each group.
 struct RateRule {
   std::string name;
-  /// Options with their defaults; None marks an option that must be given.
-  Tree::Dict defaults;
+  const char* signature;
   /// The options and the progress that a rule reads.
   struct View {
     const Tree::Dict& values;
@@ -32,13 +31,19 @@ inline constexpr int64_t kMaxEpoch = int64_t{1} << 53;
 /// Throws ValueError unless an option is an integer from `low` to kMaxEpoch.
 void require_period(const char* schedule, const Tree::Dict& values, const char* name, int64_t low);
 
-/// `defaults` overridden by `given`. Throws TypeError for unknown options.
-Tree::Dict complete(const std::string& name, Tree::Dict defaults, const Tree::Dict& given);
+/// The defaults of a schedule, overridden by `given`. Throws TypeError for unknown options.
+Tree::Dict complete(const std::string& name, const Tree::Dict& given);
 /// Removes "last_epoch" from the options and returns it, or -1 if it is not there.
 int64_t take_last_epoch(Tree::Dict& options);
 
-std::shared_ptr<LRScheduler> make_warm_restarts(Optimizer& optimizer, const Tree::Dict& options);
-std::shared_ptr<LRScheduler> make_cyclic(Optimizer& optimizer, const Tree::Dict& options, RateFunctions functions);
-std::shared_ptr<LRScheduler> make_one_cycle(Optimizer& optimizer, const Tree::Dict& options);
+/// A schedule with a class of its own.
+struct ScheduleClass {
+  std::string name;
+  const char* signature;
+  std::shared_ptr<LRScheduler> (*make)(Optimizer& optimizer, const Tree::Dict& options, RateFunctions functions);
+};
+ScheduleClass warm_restarts();
+ScheduleClass cyclic();
+ScheduleClass one_cycle();
 
 }  // namespace lucid::optim

@@ -14,8 +14,8 @@ class WarmRestarts : public LRScheduler {
  public:
   WarmRestarts(Optimizer& optimizer, Tree::Dict options) : LRScheduler(optimizer) {
     const int64_t last_epoch = take_last_epoch(options);
-    values_ = complete("CosineAnnealingWarmRestarts", {{"T_0", {}}, {"T_mult", 1}, {"eta_min", 0.0}}, options);
-    values_["T_i"] = values_["T_0"];
+    values_ = complete("CosineAnnealingWarmRestarts", options);
+    values_.set("T_i", values_.at("T_0"));
     values_["T_cur"] = last_epoch;
     check_values(values_);
     start(last_epoch);
@@ -112,18 +112,7 @@ class Cyclic : public CyclicBase {
  public:
   Cyclic(Optimizer& optimizer, Tree::Dict options, RateFunctions functions) : CyclicBase(optimizer) {
     const int64_t last_epoch = take_last_epoch(options);
-    values_ = complete("CyclicLR",
-                       {{"base_lr", {}},
-                        {"max_lr", {}},
-                        {"step_size_up", 2000},
-                        {"step_size_down", {}},
-                        {"mode", "triangular"},
-                        {"gamma", 1.0},
-                        {"scale_mode", "cycle"},
-                        {"cycle_momentum", true},
-                        {"base_momentum", 0.8},
-                        {"max_momentum", 0.9}},
-                       options);
+    values_ = complete("CyclicLR", options);
     if (!functions.empty()) scale_ = functions[0];
     if (values_["step_size_down"].is_none()) values_["step_size_down"] = values_["step_size_up"];
     check_values(values_);
@@ -181,20 +170,7 @@ class OneCycle : public CyclicBase {
  public:
   OneCycle(Optimizer& optimizer, Tree::Dict options) : CyclicBase(optimizer) {
     const int64_t last_epoch = take_last_epoch(options);
-    values_ = complete("OneCycleLR",
-                       {{"max_lr", {}},
-                        {"total_steps", {}},
-                        {"epochs", {}},
-                        {"steps_per_epoch", {}},
-                        {"pct_start", 0.3},
-                        {"anneal_strategy", "cos"},
-                        {"cycle_momentum", true},
-                        {"base_momentum", 0.85},
-                        {"max_momentum", 0.95},
-                        {"div_factor", 25.0},
-                        {"final_div_factor", 1e4},
-                        {"three_phase", false}},
-                       options);
+    values_ = complete("OneCycleLR", options);
     if (values_["total_steps"].is_none()) {
       if (values_["epochs"].is_none() || values_["steps_per_epoch"].is_none())
         throw ValueError("OneCycleLR: pass total_steps, or epochs and steps_per_epoch");
@@ -269,16 +245,37 @@ class OneCycle : public CyclicBase {
 
 }  // namespace
 
-std::shared_ptr<LRScheduler> make_warm_restarts(Optimizer& optimizer, const Tree::Dict& options) {
-  return std::make_shared<WarmRestarts>(optimizer, options);
+ScheduleClass warm_restarts() {
+  return {.name = "CosineAnnealingWarmRestarts",
+          .signature = "(T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1)",
+          .make = [](Optimizer& optimizer, const Tree::Dict& options, RateFunctions) -> std::shared_ptr<LRScheduler> {
+            return std::make_shared<WarmRestarts>(optimizer, options);
+          }};
 }
 
-std::shared_ptr<LRScheduler> make_cyclic(Optimizer& optimizer, const Tree::Dict& options, RateFunctions functions) {
-  return std::make_shared<Cyclic>(optimizer, options, std::move(functions));
+ScheduleClass cyclic() {
+  return {
+      .name = "CyclicLR",
+      .signature =
+          "(base_lr: rates, max_lr: rates, step_size_up: int = 2000, step_size_down: int? = None, "
+          "mode: str = 'triangular', gamma: float = 1.0, scale_fn: function? = None, scale_mode: str = 'cycle', "
+          "cycle_momentum: bool = True, base_momentum: rates = 0.8, max_momentum: rates = 0.9, last_epoch: int = -1)",
+      .make = [](Optimizer& optimizer, const Tree::Dict& options,
+                 RateFunctions functions) -> std::shared_ptr<LRScheduler> {
+        return std::make_shared<Cyclic>(optimizer, options, std::move(functions));
+      }};
 }
 
-std::shared_ptr<LRScheduler> make_one_cycle(Optimizer& optimizer, const Tree::Dict& options) {
-  return std::make_shared<OneCycle>(optimizer, options);
+ScheduleClass one_cycle() {
+  return {.name = "OneCycleLR",
+          .signature =
+              "(max_lr: rates, total_steps: int? = None, epochs: int? = None, steps_per_epoch: int? = None, "
+              "pct_start: float = 0.3, anneal_strategy: str = 'cos', cycle_momentum: bool = True, "
+              "base_momentum: rates = 0.85, max_momentum: rates = 0.95, div_factor: float = 25.0, "
+              "final_div_factor: float = 1e4, three_phase: bool = False, last_epoch: int = -1)",
+          .make = [](Optimizer& optimizer, const Tree::Dict& options, RateFunctions) -> std::shared_ptr<LRScheduler> {
+            return std::make_shared<OneCycle>(optimizer, options);
+          }};
 }
 
 }  // namespace lucid::optim

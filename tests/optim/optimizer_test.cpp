@@ -2,6 +2,7 @@
 #include <lucid/lucid.h>
 
 #include <cmath>
+#include <type_traits>
 
 #include "base/error.h"
 #include "optim/text_of.h"
@@ -196,25 +197,24 @@ TEST(Optimizer, GroupsAndHooks) {
   EXPECT_EQ(after, 2);
 }
 
-template <typename Class>
-class BuiltInOptimizer : public testing::Test {};
-using BuiltIns =
-    testing::Types<optim::SGD, optim::Adam, optim::AdamW, optim::RMSprop, optim::Adagrad, optim::Adamax, optim::NAdam,
-                   optim::RAdam, optim::Adadelta, optim::Rprop, optim::ASGD, optim::Lion, optim::Muon, optim::LBFGS>;
-TYPED_TEST_SUITE(BuiltInOptimizer, BuiltIns);
-
 template <typename Options>
-const char* name_of(const optim::BuiltIn<Options>&) {
-  return Options::kName;
+void expect_declared_defaults(std::type_identity<optim::BuiltIn<Options>>) {
+  const Tensor param = ones({2, 2}).requires_grad_();
+  const optim::BuiltIn<Options> built_in({param});
+  const Optimizer by_name(Options::kName, {{.params = {param}}}, {});
+  EXPECT_EQ(text_of(built_in.defaults()), text_of(by_name.defaults())) << Options::kName;
 }
 
-TYPED_TEST(BuiltInOptimizer, HasTheDefaultsOfItsRule) {
-  const Tensor param = ones({2, 2}).requires_grad_();
-  const TypeParam built_in({param});
-  const Optimizer by_name(name_of(built_in), {{.params = {param}}}, {});
-  EXPECT_EQ(built_in.defaults().size(), by_name.defaults().size());
-  for (const auto& [key, value] : by_name.defaults())
-    EXPECT_EQ(text_of(built_in.defaults().at(key)), text_of(value)) << to_string(key);
+template <typename... Types>
+void expect_declared_defaults_of_all() {
+  (expect_declared_defaults(std::type_identity<Types>()), ...);
+}
+
+TEST(Optimizer, EachHasItsDeclaredDefaults) {
+  using namespace optim;
+  expect_declared_defaults_of_all<
+#include "tests/optimizers.inc"
+      >();
 }
 
 TEST(Optimizer, AdamWithDecoupledDecayIsAdamW) {

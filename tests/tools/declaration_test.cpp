@@ -24,6 +24,13 @@ TEST(Declarations, HaveOptionsWithKindsAndDefaults) {
   EXPECT_EQ(options[3]["default"], "\"a\"");
 }
 
+TEST(Declarations, KeepNumbersAsTheyAreWritten) {
+  const auto options = parse_declaration("(lr: rate = 1e-3, betas: pair = (0.9, 0.999) , t0: float = 1e6)");
+  EXPECT_EQ(options[0]["default"], "1e-3");
+  EXPECT_EQ(options[1]["default"], "(0.9, 0.999)");
+  EXPECT_EQ(options[2]["default"], "1e6");
+}
+
 TEST(Declarations, MayBeOfOneLanguage) {
   const auto options = parse_declaration("(cpp layer: module? = None, python _weight: tensor? = None)");
   EXPECT_EQ(options[0]["only"], "cpp");
@@ -39,7 +46,7 @@ TEST(Declarations, MayStandForAnEarlierParameter) {
 
 TEST(Declarations, AreChecked) {
   for (const char* text : {"", "(a)", "(a: integer)", "(a: int", "(a: int) b", "(a: int, a: int)", "(a: int = b)",
-                           "(a: int, b: int = a)", "(a: int = )", "(cpp: int)"})
+                           "(a: int, b: int = a)", "(a: int = )", "(cpp: int)", "(a: pair = (1.0, 2.0)"})
     EXPECT_THROW(parse_declaration(text), std::runtime_error) << text;
 }
 

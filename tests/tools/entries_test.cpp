@@ -75,6 +75,14 @@ TEST(Classes, HaveANameAndASignatureOrThatOfAnotherClass) {
   EXPECT_EQ(classes[2].signature + classes[2].like, "");
 }
 
+TEST(Classes, MayBeEntriesWithAName) {
+  const std::string_view text = R"source(return {.name = "SGD", .signature = "(lr: rate = 0.1)", .check = f};)source";
+  const auto classes = EntryReader("file.cpp", text).read_classes();
+  ASSERT_EQ(classes.size(), 1u);
+  EXPECT_EQ(classes[0].name, "SGD");
+  EXPECT_EQ(classes[0].signature, "(lr: rate = 0.1)");
+}
+
 TEST(Entries, AreNotEveryUseOfASignature) {
   EXPECT_TRUE(read("log(op.signature); parse_schema(op.signature);").empty());
 }

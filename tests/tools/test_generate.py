@@ -29,7 +29,8 @@ def generate(build: Path, ops: list[dict[str, Any]], in_place: tuple[str, ...] =
     folder = build / "generated"
     folder.mkdir(exist_ok=True)
     (folder / "signatures.json").write_text(json.dumps(ops))
-    (folder / "layers.json").write_text("[]")
+    for classes in ("layers", "optim"):
+        (folder / f"{classes}.json").write_text("[]")
     (folder / "methods.json").write_text(json.dumps({"methods": [op["name"] for op in ops], "in_place": in_place}))
     assert run("--sources", build) == (0, "")
     assert run("--methods", build) == (0, "")

@@ -14,28 +14,22 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr auto kKinds = std::to_array<std::string_view>({
-    "bool",
-    "int",
-    "float",
-    "str",
+    "bool",       "int",          "float", "str",
     "dtype",  // the same as for ops
     "ints",   // integers; one stands for all dimensions
     "shape",  // integers
-    "sizes",
-    "sizes_or_str",
+    "sizes",      "sizes_or_str",
     "open_sizes",  // the same as `ints`, but C++ takes any item
     "factors",     // floats, as an item
     "item",        // any value
-    "tensor",
-    "module",
+    "tensor",     "module",
+    "rate",      // a float, or in Python a tensor
+    "rates",     // a float, or one for each group of parameters
+    "pair",      // two floats
+    "triple",    // three floats
+    "epochs",    // integers
+    "function",  // a float from an integer
 });
-
-/// A default in the syntax of Python.
-std::string python_text(const Attribute& value) {
-  if (std::holds_alternative<std::monostate>(value)) return "None";
-  if (const bool* flag = std::get_if<bool>(&value)) return *flag ? "True" : "False";
-  return attribute_text(value);
-}
 
 class Parser {
  public:
@@ -81,7 +75,8 @@ class Parser {
       entry["same_as"] = other.at("name");
       return;
     }
-    entry["default"] = python_text(scanner_.attribute());
+    const bool is_text = scanner_.peek("\"") || scanner_.peek("'");
+    entry["default"] = is_text ? lucid::quoted(scanner_.string()) : std::string(scanner_.literal());
   }
 
   Scanner scanner_;

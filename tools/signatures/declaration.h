@@ -15,8 +15,8 @@ namespace lucid::signatures {
 ///   cpp value: float = 0.0    only C++ has it; `python` is the opposite
 ///   _bias: bool = True        the option `bias` is the setting `_bias`: the attribute `bias` is something else
 ///   stride: sizes? = size     None stands for the value of that earlier parameter
-/// "default" is the literal in the syntax of Python; it is missing if there is none. "same_as" names the parameter that
-/// None stands for. Throws std::runtime_error that shows the text if it is not valid.
+/// "default" is the literal, which is written as in Python; it is missing if there is none. "same_as" names the
+/// parameter that None stands for. Throws std::runtime_error that shows the text if it is not valid.
 nlohmann::ordered_json parse_declaration(std::string_view text);
 
 }  // namespace lucid::signatures

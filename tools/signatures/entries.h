@@ -15,16 +15,16 @@ struct Entry {
   std::string doc;
 };
 
-/// A class of a public header with the constant kName and, right after it, kSignature.
+/// A class with the constant kName and, right after it, kSignature; or an entry with the fields .name and .signature.
 struct DeclaredClass {
   std::string name;
   std::string signature;  // empty if the class has none, or that of another class
   std::string like;       // the class whose signature it has
 };
 
-/// Finds the entries of a source file of src/ops, or the classes of a public header. It reads string literals but does
-/// not interpret them; parse_schema and parse_declaration do. Throws std::runtime_error if an entry does not have both
-/// a signature and, right after it, the documentation as literals.
+/// Finds the entries of a source file of src/ops, or the classes with options of another file. It reads string literals
+/// but does not interpret them; parse_schema and parse_declaration do. Throws std::runtime_error if an entry does not
+/// have both a signature and, right after it, the documentation as literals.
 class EntryReader {
  public:
   EntryReader(std::string_view file, std::string_view text) : file_(file), text_(text) {}
@@ -44,10 +44,9 @@ class EntryReader {
 
   std::vector<DeclaredClass> read_classes() {
     std::vector<DeclaredClass> classes;
-    while (find("static constexpr const char* kName")) {
-      if (!take("=")) continue;
+    while (find_name()) {
       DeclaredClass found{.name = literals()};
-      if (take(";") && take("static constexpr const char* kSignature") && take("=")) {
+      if ((take(";") && take("static constexpr const char* kSignature =")) || (take(",") && take(".signature ="))) {
         const size_t end = text_.find("::kSignature;", at_);
         if (text_.find(';', at_) > end) {
           const size_t begin = std::min(text_.find_first_not_of(" \n", at_), end);
@@ -72,6 +71,16 @@ class EntryReader {
     const size_t found = text_.find(token, at_);
     at_ = found == std::string_view::npos ? text_.size() : found + token.size();
     return found != std::string_view::npos;
+  }
+
+  /// Finds the next name of a class.
+  bool find_name() {
+    constexpr std::string_view kNames[] = {"static constexpr const char* kName =", ".name = \""};
+    size_t next = text_.size();
+    for (const std::string_view name : kNames)
+      if (const size_t found = text_.find(name, at_); found < next) next = found;
+    at_ = next;
+    return find("=");
   }
 
   bool take(std::string_view token) {

@@ -149,7 +149,7 @@ class LocalResponseNorm(Module):
     (1, 4, 3)
     """
 
-    def __init__(self, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> None:
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         self._build(None, size=size, alpha=alpha, beta=beta, k=k)
 
 

@@ -198,6 +198,7 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """Multiplies the learning rates by `gamma` at each milestone."""
 
+    # By hand: milestones may be any iterable.
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
     ) -> None:
@@ -208,7 +209,7 @@ class ConstantLR(LRScheduler):
     """Multiplies the learning rates by `factor` for the first `total_iters` epochs."""
 
     def __init__(
-        self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
+        self, optimizer: Optimizer, factor: float = 0.3333333333333333, total_iters: int = 5, last_epoch: int = -1
     ) -> None:
         self._make(optimizer, _options(locals()))
 
@@ -219,7 +220,7 @@ class LinearLR(LRScheduler):
     def __init__(
         self,
         optimizer: Optimizer,
-        start_factor: float = 1.0 / 3,
+        start_factor: float = 0.3333333333333333,
         end_factor: float = 1.0,
         total_iters: int = 5,
         last_epoch: int = -1,
@@ -274,6 +275,7 @@ class CyclicLR(LRScheduler):
         cycle_momentum: Whether to cycle the momentum between `base_momentum` and `max_momentum`.
     """
 
+    # By hand: the function is no plain value.
     def __init__(
         self,
         optimizer: Optimizer,
@@ -301,6 +303,7 @@ class OneCycleLR(LRScheduler):
     The number of steps is `total_steps`, or `epochs * steps_per_epoch`. The momentum moves in the opposite direction.
 
     Args:
+        max_lr: Highest rate, for all groups or one per group. The same holds for the bounds of the momentum.
         pct_start: Fraction of the steps that raise the rate.
         anneal_strategy: 'cos' or 'linear'.
         div_factor: `max_lr` divided by the initial rate.

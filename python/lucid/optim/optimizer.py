@@ -132,7 +132,6 @@ class Optimizer(_core.OptimizerBase):
     tensor([0.7000, 0.7000], requires_grad=True)
     """
 
-    _kind: str | None = None
     _pre_hooks: dict[int, Hook]
     _post_hooks: dict[int, Hook]
 
@@ -140,9 +139,14 @@ class Optimizer(_core.OptimizerBase):
         self._pre_hooks = {}
         self._post_hooks = {}
         groups = [_split(group) for group in _groups(type(self).__name__, params)]
-        super().__init__(self._kind, groups, defaults)
+        super().__init__(self._kind(), groups, defaults)
         # The caller's own objects, which param_groups returns.
         self._params = [param for group, _ in groups for param in group]
+
+    @classmethod
+    def _kind(cls) -> str | None:
+        """Returns the name of the core optimizer that implements this class, if one does."""
+        return next((base.__name__ for base in cls.__mro__ if base.__module__ == f"{__package__}.optimizers"), None)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

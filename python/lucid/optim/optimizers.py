@@ -1,4 +1,4 @@
-"""Optimizers. These classes define their arguments; the updates are implemented in C++.
+"""Optimizers. Their constructors follow from the signatures in C++, which implements the updates.
 
 `foreach`, `fused`, `capturable` and `differentiable` are accepted for compatibility with PyTorch and have no effect.
 """
@@ -39,8 +39,6 @@ class SGD(Optimizer):
     tensor([0.9000, 0.9000], requires_grad=True)
     """
 
-    _kind = "SGD"
-
     def __init__(
         self,
         params: Params,
@@ -78,8 +76,6 @@ class Adam(Optimizer):
     tensor([0.9000, 0.9000], requires_grad=True)
     """
 
-    _kind = "Adam"
-
     def __init__(
         self,
         params: Params,
@@ -110,8 +106,6 @@ class AdamW(Optimizer):
     tensor([0.8500, 0.8500], requires_grad=True)
     """
 
-    _kind = "AdamW"
-
     def __init__(
         self,
         params: Params,
@@ -136,8 +130,6 @@ class RMSprop(Optimizer):
     `centered` uses the running variance instead of the mean square.
     """
 
-    _kind = "RMSprop"
-
     def __init__(
         self,
         params: Params,
@@ -157,8 +149,6 @@ class RMSprop(Optimizer):
 
 class Adagrad(Optimizer):
     """Divides the gradient by the root of the sum of all its squares so far."""
-
-    _kind = "Adagrad"
 
     def __init__(
         self,
@@ -180,8 +170,6 @@ class Adagrad(Optimizer):
 class Adamax(Optimizer):
     """Adam with an exponentially decaying maximum of the gradient's magnitude instead of the mean square."""
 
-    _kind = "Adamax"
-
     def __init__(
         self,
         params: Params,
@@ -200,8 +188,6 @@ class Adamax(Optimizer):
 
 class NAdam(Optimizer):
     """Adam with Nesterov momentum."""
-
-    _kind = "NAdam"
 
     def __init__(
         self,
@@ -224,8 +210,6 @@ class NAdam(Optimizer):
 class RAdam(Optimizer):
     """Rectified Adam: divides by the root mean square only once it is based on enough gradients."""
 
-    _kind = "RAdam"
-
     def __init__(
         self,
         params: Params,
@@ -245,8 +229,6 @@ class RAdam(Optimizer):
 
 class Adadelta(Optimizer):
     """Scales the gradient by the ratio of the root mean squares of past updates and past gradients."""
-
-    _kind = "Adadelta"
 
     def __init__(
         self,
@@ -270,8 +252,6 @@ class Rprop(Optimizer):
     A step size grows while the sign stays the same, and shrinks when it changes.
     """
 
-    _kind = "Rprop"
-
     def __init__(
         self,
         params: Params,
@@ -289,8 +269,6 @@ class Rprop(Optimizer):
 
 class ASGD(Optimizer):
     """Averaged stochastic gradient descent. The averaged parameter is `state[p]["ax"]`."""
-
-    _kind = "ASGD"
 
     def __init__(
         self,
@@ -311,8 +289,6 @@ class ASGD(Optimizer):
 class Lion(Optimizer):
     """Uses the sign of an interpolation between the gradient and its running mean."""
 
-    _kind = "Lion"
-
     def __init__(
         self,
         params: Params,
@@ -329,9 +305,11 @@ class Muon(Optimizer):
     """Momentum with orthogonalized updates, for matrices. Use AdamW for other parameters.
 
     A Newton-Schulz iteration orthogonalizes the update, in the dtype of the parameter.
-    """
 
-    _kind = "Muon"
+    Args:
+        ns_coefficients: Of the polynomial of a Newton-Schulz step.
+        adjust_lr_fn: 'original' or 'match_rms_adamw'.
+    """
 
     def __init__(
         self,
@@ -351,8 +329,7 @@ class Muon(Optimizer):
 class LBFGS(Optimizer):
     """A quasi-Newton method for deterministic objectives. `step` requires a closure, which it calls several times."""
 
-    _kind = "LBFGS"
-
+    # By hand: max_eval follows from max_iter.
     def __init__(
         self,
         params: Params,

@@ -67,7 +67,7 @@ struct GroupNormOptions {
 /// Options of LocalResponseNorm.
 struct LocalResponseNormOptions {
   int64_t size = 1;
-  double alpha = 0.0001;
+  double alpha = 1e-4;
   double beta = 0.75;
   double k = 1.0;
 

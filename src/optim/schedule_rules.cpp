@@ -22,7 +22,7 @@ double wave(double epoch, double length) { return (1 + std::cos(pi * epoch / len
 
 RateRule step_lr() {
   return {.name = "StepLR",
-          .defaults = {{"step_size", {}}, {"gamma", 0.1}},
+          .signature = "(step_size: int, gamma: float = 0.1, last_epoch: int = -1)",
           .next =
               [](const View& v, double rate, double) {
                 return v.epoch == 0 || v.epoch % v.integer("step_size") != 0 ? rate : rate * v.real("gamma");
@@ -41,7 +41,7 @@ RateRule step_lr() {
 
 RateRule multi_step_lr() {
   return {.name = "MultiStepLR",
-          .defaults = {{"milestones", {}}, {"gamma", 0.1}},
+          .signature = "(milestones: epochs, gamma: float = 0.1, last_epoch: int = -1)",
           .next =
               [](const View& v, double rate, double) {
                 const int64_t passed = milestones_up_to(v, v.epoch) - milestones_up_to(v, v.epoch - 1);
@@ -60,7 +60,7 @@ RateRule multi_step_lr() {
 
 RateRule constant_lr() {
   return {.name = "ConstantLR",
-          .defaults = {{"factor", 1.0 / 3}, {"total_iters", 5}},
+          .signature = "(factor: float = 0.3333333333333333, total_iters: int = 5, last_epoch: int = -1)",
           .next =
               [](const View& v, double rate, double) {
                 if (v.epoch == 0) return rate * v.real("factor");
@@ -78,7 +78,9 @@ RateRule constant_lr() {
 
 RateRule linear_lr() {
   return {.name = "LinearLR",
-          .defaults = {{"start_factor", 1.0 / 3}, {"end_factor", 1.0}, {"total_iters", 5}},
+          .signature =
+              "(start_factor: float = 0.3333333333333333, end_factor: float = 1.0, total_iters: int = 5, "
+              "last_epoch: int = -1)",
           .next =
               [](const View& v, double rate, double) {
                 const double start = v.real("start_factor");
@@ -109,7 +111,7 @@ RateRule linear_lr() {
 
 RateRule exponential_lr() {
   return {.name = "ExponentialLR",
-          .defaults = {{"gamma", {}}},
+          .signature = "(gamma: float, last_epoch: int = -1)",
           .next = [](const View& v, double rate, double) { return v.initial ? rate : rate * v.real("gamma"); },
           .closed = [](const View& v,
                        double base) { return base * std::pow(v.real("gamma"), static_cast<double>(v.epoch)); },
@@ -118,7 +120,7 @@ RateRule exponential_lr() {
 
 RateRule polynomial_lr() {
   return {.name = "PolynomialLR",
-          .defaults = {{"total_iters", 5}, {"power", 1.0}},
+          .signature = "(total_iters: int = 5, power: float = 1.0, last_epoch: int = -1)",
           .next =
               [](const View& v, double rate, double) {
                 const int64_t total = v.integer("total_iters");
@@ -143,7 +145,7 @@ RateRule polynomial_lr() {
 
 RateRule cosine_annealing_lr() {
   return {.name = "CosineAnnealingLR",
-          .defaults = {{"T_max", {}}, {"eta_min", 0.0}},
+          .signature = "(T_max: int, eta_min: float = 0.0, last_epoch: int = -1)",
           .next =
               [](const View& v, double rate, double base) {
                 const int64_t length = v.integer("T_max");
