@@ -5,6 +5,7 @@
 #include "base/options.h"
 #include "passes/common_subexpression.h"
 #include "passes/empty_work.h"
+#include "passes/graph_edit.h"
 #include "schedule/buffer_reuse.h"
 
 namespace lucid {
@@ -121,7 +122,7 @@ bool place_memory(PlanDraft& draft) {
 
 class DraftSubject : public PassSubject {
  public:
-  explicit DraftSubject(const PlanDraft& draft) : draft_(draft) {}
+  explicit DraftSubject(const PlanDraft& draft) : draft_(draft), effects_(effects_of(draft.graph)) {}
   std::string_view name() const override { return draft_.graph.name; }
   size_t size() const override {
     return draft_.has(Phase::kSteps) ? draft_.schedule.steps.size() : draft_.graph.nodes.size();
@@ -131,10 +132,20 @@ class DraftSubject : public PassSubject {
   void verify() const override {
     const SizeTrace::Pause unnoted;
     lucid::verify(draft_);
+    LUCID_CHECK(effects_of(draft_.graph) == effects_ && (!draft_.has(Phase::kSteps) || effects_of_steps() == effects_),
+                "{}: nodes with effects were added, removed or reordered", name());
   }
 
  private:
+  std::vector<ValueId> effects_of_steps() const {
+    IRGraph steps;
+    for (const KernelStep& step : draft_.schedule.steps)
+      if (step.host >= 0) steps.nodes.push_back(draft_.graph.nodes[static_cast<size_t>(step.host)]);
+    return effects_of(steps);
+  }
+
   const PlanDraft& draft_;
+  const std::vector<ValueId> effects_;
 };
 
 }  // namespace

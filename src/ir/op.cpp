@@ -90,7 +90,9 @@ OpTable::OpTable(std::vector<Op> ops) : ops_(std::move(ops)) {
     if (op.decompose && op.promote != Promote::kNone) op.decompose = after_promotion(std::move(op.decompose));
     LUCID_CHECK(ways == 1, "{} has {} implementations; set exactly one of lowering, decompose, view and host",
                 op.name(), ways);
-    LUCID_CHECK(op.host || !op.has_effects, "{} has effects but does not compute on the host", op.name());
+    LUCID_CHECK(op.host || !op.has_effects(), "{} has effects but does not compute on the host", op.name());
+    LUCID_CHECK(op.infer || op.effects != Effects::kOrdered,
+                "{} has ordered effects, but the types of its results depend on values", op.name());
     if (op.cost == 0) op.cost = op.ulp > 0 ? kFunctionCost : kSimpleCost;
   }
   by_name_.resize(ops_.size());

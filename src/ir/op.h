@@ -142,9 +142,8 @@ struct Op {
   bool ignores_values = false;
   /// The result is contiguous. Without it, the strides of pointwise results follow those of the operands.
   bool contiguous_result = false;
-  /// Has side effects. A call is never removed, merged with another, folded or replayed by a compiled call. Only host
-  /// ops may have effects, and no composite may contain an op that has.
-  bool has_effects = false;
+  /// Only host ops may have effects, and no composite may contain an op that has.
+  Effects effects = Effects::kNone;
 
   // How it computes: exactly one of the following four.
   Lowering lowering;
@@ -184,6 +183,7 @@ struct Op {
   const std::string& name() const { return schema.name; }
   bool is_pointwise() const { return std::holds_alternative<PointwiseLowering>(lowering); }
   bool is_lowered() const { return !std::holds_alternative<std::monostate>(lowering); }
+  bool has_effects() const { return effects != Effects::kNone; }
   /// Whether rematerializing an element costs more than reading it from memory.
   bool is_costly() const { return cost > kSimpleCost; }
 

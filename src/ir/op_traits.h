@@ -101,6 +101,16 @@ struct Algebra {
   std::function<std::optional<Scalar>(const Call& call)> fill = {};
 };
 
+/// Side effects of an op. A call of an op with effects is never removed, merged with another or folded.
+enum class Effects : uint8_t {
+  kNone,
+  /// Compiled calls have the effect too. Calls of all such ops keep their order. A call whose plan fails runs again, so
+  /// the op must raise all its errors while it infers types, and its host function none.
+  kOrdered,
+  /// Compiled calls cannot have the effect, so they run eagerly.
+  kExternal,
+};
+
 /// The cost of computing one element, in simple operations on a vector lane. kFunctionCost represents math functions
 /// and any sequence of tens of operations.
 inline constexpr double kSimpleCost = 1;

@@ -12,6 +12,7 @@
 #include "base/out_of_memory.h"
 #include "compiler/compile_plan.h"
 #include "ir/evaluate.h"
+#include "passes/may_raise.h"
 #include "passes/pipeline.h"
 
 namespace lucid::jit {
@@ -134,6 +135,21 @@ std::shared_ptr<const CallTemplate> template_of(const CallGraph& call, const Cal
   return result;
 }
 
+/// Why a plan cannot have the effects of the graph: it would end after one, and the call would run again. Empty if it
+/// can.
+std::string obstacle_of_effects(const IRGraph& graph, const CallRecord& record) {
+  const auto effect =
+      std::ranges::find(graph.nodes, Effects::kOrdered, [](const IRNode& node) { return node.op->effects; });
+  if (effect == graph.nodes.end()) return "";
+  const auto reason = [&](const IRNode& node, std::string_view what) {
+    return fmt::format("{}{}{} {}", node.source, node.source.empty() ? "" : ": ", node.op->name(), what);
+  };
+  if (!record.expected.empty()) return reason(*effect, "has effects, and the call also reads values of tensors");
+  const IRGraph primitives = expand_to_primitives(graph);
+  const IRNode* late = may_raise_after_effect(primitives);
+  return late ? reason(*effect, fmt::format("has effects, and {} may fail after it", late->op->name())) : "";
+}
+
 Ref<Plan> plan_of(const CallGraph& call, const CallRecord& record, PassReport& report) {
   const PlanRequest request = request_of(call, record);
   return lucid::compile_plan(request.graph, request.geometries, request.options(), &report);
@@ -228,6 +244,8 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
     check_cancelled();
     if (record.keeps_graph) result.recorded = std::make_shared<const CallGraph>(call);
     result.report = run_graph_passes(call, passes);
+    result.obstacle = obstacle_of_effects(call.graph, record);
+    if (!result.obstacle.empty()) return result;
     check_cancelled();
   }
   if (record.sizes) {

@@ -50,6 +50,7 @@ bool may_run_twice(const TracingContext& context) {
   const Trace& trace = context.trace();
   return trace.obstacle.empty() && !trace.sets_up && context.gradient_uses().empty() && context.rebased().empty() &&
          context.hooks_that_ran().empty() && context.hashed().empty() &&
+         std::ranges::none_of(*trace.events, [](const Event& event) { return event.op && event.op->has_effects(); }) &&
          std::ranges::none_of(trace.cells, [](const TracedCell& cell) { return cell.outside && cell.version > 0; });
 }
 

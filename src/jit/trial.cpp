@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "jit/program_frame.h"
 #include "jit/wrong_node.h"
+#include "passes/graph_edit.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/compute.h"
 #include "tensor/grad_mode.h"
@@ -13,7 +14,7 @@ namespace lucid::jit {
 
 bool Trial::is_possible(const Program& program, const Program::Handles& handles) {
   // The overlaps follow an entry for each handle.
-  return program.recorded_.sharing.size() <= handles.all.size();
+  return program.recorded_.sharing.size() <= handles.all.size() && effects_of(program.graph()).empty();
 }
 
 Trial::Trial(const Program& program, const Program::Handles& handles)
@@ -36,6 +37,8 @@ std::string Trial::text_with_times(const Program& program, const Program::Handle
   const auto fail = [&] {
     throw RuntimeError("{}: this call runs eagerly, so it has no steps to measure", program.graph().name);
   };
+  if (!effects_of(program.graph()).empty())
+    throw RuntimeError("{}: this call has effects, so its steps cannot be measured", program.graph().name);
   if (!is_possible(program, handles)) fail();
   std::vector<double> shortest;
   Ref<const Plan> plan;

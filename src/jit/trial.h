@@ -20,8 +20,8 @@ namespace lucid::jit {
 /// What the function does to the gradient graph is not compared.
 class Trial {
  public:
-  /// Not if the call writes memory of other libraries that is part of several tensors: the function would change the
-  /// inputs of the program.
+  /// Not if the plan has effects, or if the call writes memory of other libraries that is part of several tensors: the
+  /// function would change the inputs of the program.
   static bool is_possible(const Program& program, const Program::Handles& handles);
   Trial(const Program& program, const Program::Handles& handles);
   Trial(const Trial&) = delete;

@@ -49,7 +49,7 @@ bool CommonSubexpressionPass::run(IRGraph& graph, ConstantPool& constants) {
   std::vector<IRNode> kept;
   for (IRNode& node : graph.nodes) {
     same.apply(node);
-    if (node.op->has_effects) {
+    if (node.op->has_effects()) {
       kept.push_back(std::move(node));
       continue;
     }

@@ -13,7 +13,7 @@ bool DeadNodeElimPass::run(IRGraph& graph, ConstantPool& constants) {
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const IRNode& node = graph.nodes[i];
     is_live[i] = std::ranges::any_of(node.outputs, [&](ValueId id) { return live.contains(id); }) ||
-                 node.op->has_effects || may_raise(NodeCall(graph, node).call());
+                 node.op->has_effects() || may_raise(NodeCall(graph, node).call());
     if (!is_live[i]) continue;
     for (const IROperand& input : node.inputs)
       if (input.id >= 0) live.insert(input.id);

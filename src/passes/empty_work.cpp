@@ -14,7 +14,7 @@ bool is_empty(const TensorType& type) {
 }
 
 bool must_run(const IRGraph& graph, const IRNode& node) {
-  return node.op->has_effects || may_raise(NodeCall(graph, node).call());
+  return node.op->has_effects() || may_raise(NodeCall(graph, node).call());
 }
 
 }  // namespace

@@ -20,6 +20,13 @@ std::set<ValueId> results_of(const IRGraph& graph) {
   return results;
 }
 
+std::vector<ValueId> effects_of(const IRGraph& graph) {
+  std::vector<ValueId> effects;
+  for (const IRNode& node : graph.nodes)
+    if (node.op->has_effects()) effects.insert(effects.end(), node.outputs.begin(), node.outputs.end());
+  return effects;
+}
+
 void drop_undefined(IRGraph& graph, ConstantPool& constants) {
   std::set<ValueId> defined = leaves_of(graph);
   for (const IRNode& node : graph.nodes) defined.insert(node.outputs.begin(), node.outputs.end());

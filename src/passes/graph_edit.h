@@ -12,6 +12,9 @@ namespace lucid {
 /// The results of a graph: its outputs and the new values of states.
 std::set<ValueId> results_of(const IRGraph& graph);
 
+/// The results of the nodes with effects, in order. A pass does not change them.
+std::vector<ValueId> effects_of(const IRGraph& graph);
+
 /// Removes types and constant data of values that nothing defines any more.
 void drop_undefined(IRGraph& graph, ConstantPool& constants);
 

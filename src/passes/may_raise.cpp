@@ -1,8 +1,10 @@
 #include "passes/may_raise.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ir/decompose.h"
+#include "ir/node_call.h"
 
 namespace lucid {
 namespace {
@@ -51,7 +53,7 @@ class RaiseFinder : public Emitter {
 }  // namespace
 
 bool may_raise(const Call& call) {
-  if (call.op().host) return true;
+  if (call.op().host) return call.op().effects != Effects::kOrdered;
   if (!call.op().errors.empty()) return check_may_fail(call, infer_types(call));
   if (!call.op().decompose) return false;
   RaiseFinder finder;
@@ -61,6 +63,22 @@ bool may_raise(const Call& call) {
     return true;  // a part's type depends on data, so it runs on the host
   }
   return finder.found();
+}
+
+const IRNode* may_raise_after_effect(const IRGraph& graph) {
+  const auto has_effect = [](const IRNode& node) { return node.op->effects == Effects::kOrdered; };
+  const auto first = std::ranges::find_if(graph.nodes, has_effect);
+  std::set<ValueId> needed;
+  const IRNode* found = nullptr;
+  for (auto node = graph.nodes.end(); node-- != graph.nodes.begin();) {
+    const bool is_needed =
+        node == first || std::ranges::any_of(node->outputs, [&](ValueId id) { return needed.contains(id); });
+    if (is_needed)
+      for (const IROperand& input : node->inputs) needed.insert(input.id);
+    else if (first != graph.nodes.end() && may_raise(NodeCall(graph, *node).call()))
+      found = &*node;
+  }
+  return found;
 }
 
 }  // namespace lucid

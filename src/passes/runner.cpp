@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "passes/graph_edit.h"
 #include "passes/pipeline.h"
 
 namespace lucid {
@@ -28,18 +29,21 @@ PassNames disabled_names(const PassList& passes, const PassOptions& options) {
 
 class GraphSubject : public PassSubject {
  public:
-  GraphSubject(const IRGraph& graph, const ConstantPool& constants) : graph_(graph), constants_(constants) {}
+  GraphSubject(const IRGraph& graph, const ConstantPool& constants)
+      : graph_(graph), constants_(constants), effects_(effects_of(graph)) {}
   std::string_view name() const override { return graph_.name; }
   size_t size() const override { return graph_.nodes.size(); }
   std::string text() const override { return to_text(graph_); }
   void verify() const override {
     lucid::verify(graph_);
     verify_constants(graph_, constants_);
+    LUCID_CHECK(effects_of(graph_) == effects_, "{}: nodes with effects were added, removed or reordered", graph_.name);
   }
 
  private:
   const IRGraph& graph_;
   const ConstantPool& constants_;
+  const std::vector<ValueId> effects_;
 };
 
 }  // namespace

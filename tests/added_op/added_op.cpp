@@ -1,5 +1,5 @@
-// An op table with two additional ops, and everything that it takes to add them. A program linked with this file has
-// them everywhere: in C++, Python, stubs, documentation, passes, and the generators of random programs and of bad calls
+// An op table with additional ops, and everything that it takes to add them. A program linked with this file has them
+// everywhere: in C++, Python, stubs, documentation, passes, and the generators of random programs and of bad calls
 // (added_op_test.cpp, tests/python/test_added_op.py).
 
 #include <cstring>
@@ -8,8 +8,15 @@
 #include "ops/reference.h"
 #include "ops/rules.h"
 #include "ops/table.h"
+#include "reports.h"
 
 namespace lucid {
+
+std::vector<float>& testing::reports() {
+  static std::vector<float> all;
+  return all;
+}
+
 namespace {
 
 Op opposite() {
@@ -33,17 +40,19 @@ tensor([-1.,  2.]))",
   };
 }
 
-/// For C++ tests only: hidden from Python.
-Op reported() {
+/// Returns x and appends its first element to reports(). A stand-in for ops with side effects, for C++ tests only:
+/// hidden from Python.
+Op with_effect(std::string signature, Effects effects) {
   return {
-      .signature = "reported(x)",
-      .doc = "Returns x. A stand-in for an op with a side effect.",
+      .signature = std::move(signature),
+      .doc = "Returns x, and reports it.",
       .names = {.audience = Audience::kOps},
       .infer = [](const Call& call) -> std::vector<TensorType> { return {{call.dtype(0), call.shape(0)}}; },
-      .has_effects = true,
+      .effects = effects,
       .host =
           [](HostCall& call) {
             const HostArray& in = call.in(0);
+            testing::reports().push_back(in.as<float>()[0]);
             std::memcpy(call.make_output(in.type).data, in.data,
                         static_cast<size_t>(in.size()) * size_of(in.type.dtype));
           },
@@ -57,7 +66,8 @@ const OpTable& op_table() {
   static const OpTable table = [] {
     std::vector<Op> ops = standard_ops();
     ops.push_back(opposite());
-    ops.push_back(reported());
+    ops.push_back(with_effect("reported(x)", Effects::kOrdered));
+    ops.push_back(with_effect("sent(x)", Effects::kExternal));
     return OpTable(std::move(ops));
   }();
   return table;

@@ -90,33 +90,5 @@ TEST(AddedOp, IsScheduledByItsCost) {
   EXPECT_EQ(times_computed("exp"), 1u);
 }
 
-TEST(OpWithEffects, IsNeitherRemovedNorMergedNorFolded) {
-  const char* const graph =
-      "graph f(%0: f32[3] input, %4: f32[3] constant) -> (%3) {\n  %1: f32[3] = reported(%0)\n"
-      "  %2: f32[3] = reported(%0)\n  %5: f32[3] = reported(%4)\n  %3: f32[3] = exp(%0)\n}\n";
-  const std::string text = to_text(parse_graph(graph));
-  EXPECT_EQ(after<DeadNodeElimPass>(graph), text);
-  EXPECT_EQ(after<CommonSubexpressionPass>(graph), text);
-  const ConstantPool zeros = {{4, {{Dtype::kF32, {3}}, std::vector<std::byte>(12)}}};
-  EXPECT_EQ(after<ConstantFoldPass>(graph, zeros), text);
-}
-
-TEST(OpWithEffects, IsNotReplayed) {
-  int calls = 0;
-  const auto f = compile([&](const Tensor& x) {
-    ++calls;
-    return call("reported", x) + 1.0;
-  });
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(read(f(ones({3}))), read(full({3}, 2.0)));
-  EXPECT_EQ(calls, 4);
-  EXPECT_EQ(f.cache_info().compiles, 0);
-}
-
-TEST(OpWithEffects, MustRunOnTheHost) {
-  Op op = op_table().at("neg");
-  op.has_effects = true;
-  EXPECT_THROW(OpTable({op}), InternalError);
-}
-
 }  // namespace
 }  // namespace lucid

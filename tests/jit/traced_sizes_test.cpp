@@ -233,7 +233,7 @@ class EveryOpSizes : public ::testing::TestWithParam<const Op*> {};
 std::vector<const Op*> all_ops() {
   std::vector<const Op*> ops;
   for (const Op& op : op_table().ops())
-    if (!op.is_random() && !op.has_effects) ops.push_back(&op);
+    if (!op.is_random() && !op.has_effects()) ops.push_back(&op);
   return ops;
 }
 
