@@ -452,7 +452,7 @@ Tensor diag(const Argument& x, Dim diagonal = 0);
 /// Returns a view of the diagonal of `x` over the dimensions `dim1` and `dim2`, as the last dimension
 /// of the result. Positive offsets select diagonals above the main one and negative offsets those below
 /// it. Raises ValueError if `x` has fewer than two dimensions.
-Tensor diagonal(const Argument& x, Dim offset = 0, Dim dim1 = 0, Dim dim2 = 1);
+Tensor diagonal(const Argument& x, Dim offset = 0, int64_t dim1 = 0, int64_t dim2 = 1);
 
 /// Returns the `n`-th forward difference of `x` along `dim`: x[i + 1] - x[i], applied `n` times. For bools,
 /// returns whether neighboring elements differ. Raises ValueError if `x` is 0-d or `n` is negative.
@@ -1440,10 +1440,10 @@ Tensor sub(const Argument& x, const Argument& y);
 Tensor sum(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
 
 /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-Tensor swapaxes(const Argument& x, Dim dim0, Dim dim1);
+Tensor swapaxes(const Argument& x, int64_t dim0, int64_t dim1);
 
 /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-Tensor swapdims(const Argument& x, Dim dim0, Dim dim1);
+Tensor swapdims(const Argument& x, int64_t dim0, int64_t dim1);
 
 /// Returns the elements of `x` at the positions `indices`, an i64 tensor, along `dim`. `x` and `indices`
 /// have the same number of dimensions, and those other than `dim` broadcast. Without `dim`, both are flattened first.
@@ -1493,7 +1493,7 @@ TopkResult topk(const Argument& x, Dim k, int64_t dim = -1, bool largest = true,
 Tensor trace(const Argument& x);
 
 /// Returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-Tensor transpose(const Argument& x, Dim dim0, Dim dim1);
+Tensor transpose(const Argument& x, int64_t dim0, int64_t dim1);
 
 /// Returns the lower triangle of the matrices in the last two dimensions of `x`, with zeros above the
 /// diagonal `diagonal`: 0 is the main diagonal, positive ones are above it.

@@ -181,7 +181,7 @@ class TensorMethods {
   /// and zeros elsewhere. 0 is the main diagonal, positive ones are above it.
   Tensor diag(Dim diagonal = 0) const;
   /// Returns a view of the diagonal of `x` over the dimensions `dim1` and `dim2`, as the last dimension of the result.
-  Tensor diagonal(Dim offset = 0, Dim dim1 = 0, Dim dim2 = 1) const;
+  Tensor diagonal(Dim offset = 0, int64_t dim1 = 0, int64_t dim2 = 1) const;
   /// Returns the `n`-th forward difference of `x` along `dim`: x[i + 1] - x[i], applied `n` times.
   Tensor diff(Dim n = 1, int64_t dim = -1) const;
   /// Returns x / y, elementwise, with broadcasting and type promotion.
@@ -590,11 +590,11 @@ class TensorMethods {
   /// Returns the sum of `x` over the dimensions `dim`, or over all dimensions by default.
   Tensor sum(OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt) const;
   /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-  Tensor swapaxes(Dim dim0, Dim dim1) const;
-  Tensor& swapaxes_(Dim dim0, Dim dim1);
+  Tensor swapaxes(int64_t dim0, int64_t dim1) const;
+  Tensor& swapaxes_(int64_t dim0, int64_t dim1);
   /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-  Tensor swapdims(Dim dim0, Dim dim1) const;
-  Tensor& swapdims_(Dim dim0, Dim dim1);
+  Tensor swapdims(int64_t dim0, int64_t dim1) const;
+  Tensor& swapdims_(int64_t dim0, int64_t dim1);
   /// Returns the elements of `x` at the positions `indices`, an i64 tensor, along `dim`.
   Tensor take_along_dim(const Argument& indices, std::optional<int64_t> dim = std::nullopt) const;
   /// Computes the tangent of `x`, in radians, elementwise.
@@ -621,8 +621,8 @@ class TensorMethods {
   /// Returns the sum of the diagonal elements of the matrix `x`.
   Tensor trace() const;
   /// Returns a view of `x` with dimensions `dim0` and `dim1` swapped.
-  Tensor transpose(Dim dim0, Dim dim1) const;
-  Tensor& transpose_(Dim dim0, Dim dim1);
+  Tensor transpose(int64_t dim0, int64_t dim1) const;
+  Tensor& transpose_(int64_t dim0, int64_t dim1);
   /// Returns the lower triangle of the matrices in the last two dimensions of `x`, with zeros above the diagonal
   /// `diagonal`: 0 is the main diagonal, positive ones are above it.
   Tensor tril(Dim diagonal = 0) const;

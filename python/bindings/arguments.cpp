@@ -83,12 +83,12 @@ void ArgumentReader::read(PyObject* const* arguments, Py_ssize_t count, PyObject
     if (next == positional_)
       fail(fmt::format("takes {} positional argument{}, {} were given", positional_,
                        plural(static_cast<Py_ssize_t>(positional_)), count));
-    const ParameterKind kind = slots_[next].parameter->kind;
+    const Parameter& parameter = *slots_[next].parameter;
     Given& slot = given[next++];
     slot.objects = arguments + taken;
     slot.count = 1;
-    const bool spread_ints = kind == ParameterKind::kVarInts && is_integer_like(arguments[taken]);
-    const bool spread_tensors = kind == ParameterKind::kTensors && tensor_or_null(arguments[taken]);
+    const bool spread_ints = parameter.spread && is_integer_like(arguments[taken]);
+    const bool spread_tensors = parameter.kind == ParameterKind::kTensors && tensor_or_null(arguments[taken]);
     if (spread_ints || spread_tensors) {
       slot.spread = true;
       const auto belongs = [&](PyObject* object) { return spread_ints || tensor_or_null(object) != nullptr; };
@@ -146,13 +146,14 @@ void ArgumentReader::convert(const Slot& slot, const Given& given, CallArguments
       result.attributes.emplace_back(to_bool(context, object));
       return;
     case ParameterKind::kInt:
+    case ParameterKind::kAxis:
       result.attributes.emplace_back(to_int(context, object));
       return;
     case ParameterKind::kFloat:
       result.attributes.emplace_back(to_double(context, object));
       return;
     case ParameterKind::kInts:
-    case ParameterKind::kVarInts:
+    case ParameterKind::kAxes:
       result.attributes.emplace_back(given.spread ? to_ints(context, given.objects, given.count)
                                                   : to_ints(context, object));
       return;

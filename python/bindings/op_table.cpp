@@ -108,7 +108,7 @@ nb::object describe(const Parameter& parameter, const Schema& schema) {
   nb::object entry = new_dict();
   set(entry, "name", text(parameter.name));
   set(entry, "kind", text(name_of(parameter.kind)));
-  set(entry, "spread", flag(parameter.kind == ParameterKind::kVarInts));
+  set(entry, "spread", flag(parameter.spread));
   set(entry, "optional", flag(parameter.optional));
   set(entry, "keyword_only", flag(parameter.keyword_only));
   set(entry, "aliases", list_of(aliases_of(schema, parameter), text));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/shape.h"
 #include "ir/emitter.h"
 
 namespace lucid {
@@ -50,6 +51,23 @@ double Call::real(std::string_view name) const { return typed<double>(*this, nam
 Dtype Call::dtype_of(std::string_view name) const { return typed<Dtype>(*this, name); }
 const Dims& Call::ints(std::string_view name) const { return typed<Dims>(*this, name); }
 const std::string& Call::text(std::string_view name) const { return typed<std::string>(*this, name); }
+
+int64_t Call::axis(std::string_view name, int64_t rank) const {
+  return normalize_axis(this->name(), integer(name), rank);
+}
+
+Dims Call::axes(std::string_view name, int64_t rank) const {
+  const Attribute& given = attribute(name);
+  if (std::holds_alternative<std::monostate>(given)) return {};
+  return normalize_axes(this->name(), std::holds_alternative<Dim>(given) ? Dims{integer(name)} : ints(name), rank);
+}
+
+Dims Call::ordered_axes(std::string_view name) const {
+  axes(name);  // rejects repeats
+  Dims ordered;
+  for (const int64_t axis : ints(name)) ordered.push_back(normalize_axis(this->name(), axis, rank(0)));
+  return ordered;
+}
 
 const Value& GradientCall::in(size_t i) const {
   LUCID_CHECK(i < inputs_.size() && inputs_[i], "{}: its gradient reads input {}, which was not saved", name(), i);

@@ -52,6 +52,16 @@ class Call {
   const Dims& ints(std::string_view name) const;
   const std::string& text(std::string_view name) const;
 
+  // Parameters of the kinds axis and axes, counted from 0. They name dimensions of operand 0, or of a tensor of `rank`
+  // dimensions; 0-d tensors count as vectors. Throw IndexError if an axis is out of range.
+  int64_t axis(std::string_view name) const { return axis(name, rank(0)); }
+  int64_t axis(std::string_view name, int64_t rank) const;
+  /// Ascending; none if the parameter is None. Throws ValueError if one is named more than once.
+  Dims axes(std::string_view name) const { return axes(name, rank(0)); }
+  Dims axes(std::string_view name, int64_t rank) const;
+  /// In the order given.
+  Dims ordered_axes(std::string_view name) const;
+
  private:
   const Op& op_;
   std::span<const Operand> operands_;

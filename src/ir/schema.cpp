@@ -15,23 +15,24 @@ namespace {
 
 constexpr std::pair<std::string_view, ParameterKind> kKinds[] = {
     {"tensor", ParameterKind::kTensor}, {"tensors", ParameterKind::kTensors}, {"bool", ParameterKind::kBool},
-    {"int", ParameterKind::kInt},       {"float", ParameterKind::kFloat},     {"ints", ParameterKind::kInts},
-    {"dtype", ParameterKind::kDtype},   {"str", ParameterKind::kString},
+    {"int", ParameterKind::kInt},       {"axis", ParameterKind::kAxis},       {"float", ParameterKind::kFloat},
+    {"ints", ParameterKind::kInts},     {"axes", ParameterKind::kAxes},       {"dtype", ParameterKind::kDtype},
+    {"str", ParameterKind::kString},
 };
 
 ParameterKind parse_kind(Scanner& scanner) {
   const std::string_view word = scanner.identifier("a kind of parameter");
-  for (const auto& [name, kind] : kKinds) {
-    if (name != word) continue;
-    return kind == ParameterKind::kInts && scanner.take("*") ? ParameterKind::kVarInts : kind;
-  }
-  scanner.fail(fmt::format("`{}` is not a kind of parameter", word));
+  const auto* kind = std::ranges::find(kKinds, word, &std::pair<std::string_view, ParameterKind>::first);
+  if (kind == std::end(kKinds)) scanner.fail(fmt::format("`{}` is not a kind of parameter", word));
+  return kind->second;
 }
 
 Parameter parse_parameter(Scanner& scanner) {
   Parameter parameter;
   parameter.name = scanner.identifier("a parameter");
   if (scanner.take(":")) parameter.kind = parse_kind(scanner);
+  if (parameter.kind == ParameterKind::kInts || parameter.kind == ParameterKind::kAxes)
+    parameter.spread = scanner.take("*");
   parameter.optional = scanner.take("?");
   if (scanner.take("=")) {
     parameter.has_default = true;
@@ -50,7 +51,7 @@ Parameter parse_parameter(Scanner& scanner) {
 std::string text_of(const Parameter& parameter) {
   std::string text = parameter.name;
   if (parameter.kind != ParameterKind::kTensor) text += fmt::format(": {}", name_of(parameter.kind));
-  if (parameter.kind == ParameterKind::kVarInts) text += '*';
+  if (parameter.spread) text += '*';
   if (parameter.optional) text += '?';
   if (parameter.has_default) text += fmt::format(" = {}", to_string(parameter.default_value));
   return text;
@@ -59,7 +60,6 @@ std::string text_of(const Parameter& parameter) {
 }  // namespace
 
 std::string_view name_of(ParameterKind kind) {
-  if (kind == ParameterKind::kVarInts) kind = ParameterKind::kInts;
   return std::ranges::find(kKinds, kind, &std::pair<std::string_view, ParameterKind>::second)->first;
 }
 
@@ -74,11 +74,12 @@ std::optional<Attribute> convert_attribute(const Parameter& parameter, const Att
     case ParameterKind::kBool:
       return only_if(std::holds_alternative<bool>(value));
     case ParameterKind::kInt:
+    case ParameterKind::kAxis:
       return only_if(integer != nullptr);
     case ParameterKind::kFloat:
       return integer ? Attribute(static_cast<double>(*integer)) : only_if(std::holds_alternative<double>(value));
     case ParameterKind::kInts:
-    case ParameterKind::kVarInts:
+    case ParameterKind::kAxes:
       return integer ? Attribute(Dims{*integer}) : only_if(std::holds_alternative<Dims>(value));
     case ParameterKind::kDtype:
       return only_if(std::holds_alternative<Dtype>(value));

@@ -43,21 +43,25 @@ enum class ParameterKind : uint8_t {
   kTensors,  // xs: tensors  a list of tensors; at most one in an op
   kBool,     // : bool
   kInt,      // : int
+  kAxis,     // : axis       a dimension of a tensor; negative ones count from the end (Call::axis)
   kFloat,    // : float
   kInts,     // : ints       one integer or several
-  kVarInts,  // : ints*      the same, and Python also accepts them as separate positional arguments
+  kAxes,     // : axes       one dimension of a tensor or several (Call::axes)
   kDtype,    // : dtype
   kString,   // : str
 };
 
 /// Whether the parameter's values are attributes, not operands.
 constexpr bool is_attribute(ParameterKind kind) { return kind > ParameterKind::kTensors; }
-/// The name of the kind in signatures: "ints" for both kInts and kVarInts.
+/// Whether the parameter's values are dimensions of a tensor.
+constexpr bool is_axis(ParameterKind kind) { return kind == ParameterKind::kAxis || kind == ParameterKind::kAxes; }
+/// The name of the kind in signatures.
 std::string_view name_of(ParameterKind kind);
 
 struct Parameter {
   std::string name;
   ParameterKind kind = ParameterKind::kTensor;
+  bool spread = false;        // `*` after ints or axes: Python also accepts separate positional arguments
   bool optional = false;      // `?`: None is allowed
   bool keyword_only = false;  // after `*`
   bool has_default = false;
@@ -69,9 +73,9 @@ struct Parameter {
 std::optional<Attribute> convert_attribute(const Parameter& parameter, const Attribute& value);
 
 /// An op's signature, parsed once from its text, for instance
-///   "sum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)"
-///   "max_dim(x, dim: int, keepdim: bool = False) -> values, indices"
-///   "split(x, sizes: ints, dim: int = 0) -> tensors"
+///   "sum(x, dim: axes? = None, keepdim: bool = False, *, dtype: dtype? = None)"
+///   "max_dim(x, dim: axis, keepdim: bool = False) -> values, indices"
+///   "split(x, sizes: ints, dim: axis = 0) -> tensors"
 ///   "linear(x, weight, bias? = None)"
 /// The operands of a call are the tensor parameters in order; a list contributes one operand for each of its tensors.
 struct Schema {

@@ -31,7 +31,7 @@ Json to_json(const Schema& schema) {
     Json entry;
     entry["name"] = parameter.name;
     entry["kind"] = name_of(parameter.kind);
-    entry["spread"] = parameter.kind == ParameterKind::kVarInts;
+    entry["spread"] = parameter.spread;
     entry["optional"] = parameter.optional;
     entry["keyword_only"] = parameter.keyword_only;
     entry["aliases"] = aliases_of(schema, parameter);

@@ -21,7 +21,7 @@ ValueBounds bounds_of_index(const Call& call, size_t i, int64_t axis, bool wraps
 
 std::vector<ValueBounds> bounds_along_dim(const Call& call) {
   if (call.rank(0) == 0) return {};
-  return {bounds_of_index(call, 1, indexed_axis(call), false)};
+  return {bounds_of_index(call, 1, call.axis("dim"), false)};
 }
 
 std::vector<ValueBounds> bounds_of_leading_indices(const Call& call, size_t first) {

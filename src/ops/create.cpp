@@ -60,13 +60,11 @@ tensor([[1.5000, 1.5000],
   };
 }
 
-int64_t iota_axis(const Call& call) {
-  return normalize_axis(call.name(), call.integer("dim"), call.ints("size").rank());
-}
+int64_t iota_axis(const Call& call) { return call.axis("dim", call.ints("size").rank()); }
 
 Op iota() {
   return {
-      .signature = "iota(size: ints, dim: int = 0)",
+      .signature = "iota(size: ints, dim: axis = 0)",
       .doc = R"(Returns an i64 tensor of shape `size` in which each element is its own index along `dim`.
 
 >>> lucid.iota((2, 3), 1)

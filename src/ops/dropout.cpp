@@ -204,7 +204,7 @@ tensor([ 1., -1.]))",
 
 Op random_gumbel_softmax() {
   return {
-      .signature = "random_gumbel_softmax(state, logits, tau: float = 1.0, hard: bool = False, dim: int = -1)",
+      .signature = "random_gumbel_softmax(state, logits, tau: float = 1.0, hard: bool = False, dim: axis = -1)",
       .doc =
           R"(Computes softmax((logits + noise) / tau) along `dim` with noise from the Gumbel distribution: a
 differentiable sample of a class. With `hard`, the result is 1 for the largest element and 0 for the others, with
@@ -220,7 +220,7 @@ tensor([0., 1.]))",
                           to_string(call.operand(1).type()));
         if (!(call.real("tau") > 0))
           throw ValueError("random_gumbel_softmax: tau must be positive, got {}", call.real("tau"));
-        normalize_axis(call.name(), call.integer("dim"), call.rank(1));
+        call.axis("dim", call.rank(1));
         return {call.operand(1).type()};
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {

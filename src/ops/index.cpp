@@ -18,7 +18,7 @@ using Types = std::vector<TensorType>;
 
 Op index_select() {
   return {
-      .signature = "index_select(x, dim: int, index)",
+      .signature = "index_select(x, dim: axis, index)",
       .doc = R"(Returns the slices of `x` at the positions `index` along `dim`. `index` is an i64 tensor, 0-d or 1-d.
 Raises IndexError for an index that is negative or too large.
 
@@ -28,7 +28,7 @@ tensor([3, 1]))",
         check_index_dtype(call, 1);
         if (call.rank(1) > 1)
           throw ValueError("index_select: index must be 0-d or 1-d, got {}", to_string(call.operand(1).type()));
-        const int64_t axis = indexed_axis(call);
+        const int64_t axis = call.axis("dim");
         Dims shape = call.shape(0);
         if (!shape.empty()) shape[static_cast<size_t>(axis)] = numel(call.shape(1));
         if (shape.empty() && numel(call.shape(1)) != 1)
@@ -40,7 +40,7 @@ tensor([3, 1]))",
                                       [](ElementContext& element, const Call& call) {
                                         const int64_t rank = call.rank(0);
                                         if (rank == 0) return element.load(0, {}, {});
-                                        const auto axis = indexed_axis(call);
+                                        const auto axis = call.axis("dim");
                                         auto index = all_indices(element, rank);
                                         loop::Value& i = index[static_cast<size_t>(axis)];
                                         const loop::Value at[] = {i};
@@ -50,7 +50,7 @@ tensor([3, 1]))",
                                       }},
       .reference = reference_moved([](const HostCall& call, Dims index) -> std::optional<Dims> {
         if (index.empty()) return index;
-        const auto axis = static_cast<size_t>(indexed_axis(call));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         index[axis] = reference_index(call, 1, index[axis], call.shape(0)[axis], false);
         return index;
       }),
@@ -72,7 +72,7 @@ tensor([3, 1]))",
 
 Op gather() {
   return {
-      .signature = "gather(x, dim: int, index)",
+      .signature = "gather(x, dim: axis, index)",
       .doc = R"(Returns the elements of `x` at the positions `index` along `dim`: in 2-d with dim = 1,
 result[i, j] = x[i, index[i, j]]. `index` is an i64 tensor of the shape of the result; it has as many dimensions as
 `x` and may be larger only along `dim`. Raises IndexError for an index that is negative or too large.
@@ -90,14 +90,14 @@ tensor([[2],
                                         const int64_t rank = call.rank(0);
                                         auto index = all_indices(element, rank);
                                         if (rank == 0) return element.load(0, index, {});
-                                        const int64_t axis = indexed_axis(call);
+                                        const int64_t axis = call.axis("dim");
                                         index[static_cast<size_t>(axis)] =
                                             checked_index(element, element.load(1, index, {}), axis, false);
                                         return element.load(0, index, {});
                                       }},
       .reference = reference_moved([](const HostCall& call, Dims index) -> std::optional<Dims> {
         if (index.empty()) return index;
-        const auto axis = static_cast<size_t>(indexed_axis(call));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         const Dim at = position(call.shape(1), index);
         index[axis] = reference_index(call, 1, at, call.shape(0)[axis], false);
         return index;
@@ -162,7 +162,7 @@ tensor([2, 4]))",
 
 Op take_along_dim() {
   return {
-      .signature = "take_along_dim(x, indices, dim: int? = None)",
+      .signature = "take_along_dim(x, indices, dim: axis? = None)",
       .doc =
           R"(Returns the elements of `x` at the positions `indices`, an i64 tensor, along `dim`. `x` and `indices`
 have the same number of dimensions, and those other than `dim` broadcast. Without `dim`, both are flattened first.
@@ -177,7 +177,7 @@ tensor([1, 2, 3]))",
         if (x.rank() != index.rank())
           throw ValueError("take_along_dim: x {} and indices {} must have the same number of dimensions",
                            to_string(x.type()), to_string(index.type()));
-        const int64_t axis = normalize_axis(call.name(), call.integer("dim"), x.rank());
+        const int64_t axis = call.axis("dim");
         Dims x_shape = x.shape();
         Dims index_shape = index.shape();
         for (size_t d = 0; d < x_shape.size(); ++d) {

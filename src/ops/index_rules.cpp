@@ -16,8 +16,6 @@ void check_index_dtype(const Call& call, size_t i) {
                     to_string(call.operand(i).type()));
 }
 
-int64_t indexed_axis(const Call& call) { return normalize_axis(call.name(), call.integer("dim"), call.rank(0)); }
-
 loop::Value checked_index(ElementContext& element, loop::Value index, int64_t axis, bool wraps) {
   loop::Builder& b = element.builder();
   const loop::Value size = element.input_size(0, axis);
@@ -44,7 +42,7 @@ int64_t reference_index(const HostCall& call, size_t operand, int64_t at, int64_
 void check_gather_shape(const Call& call, size_t index, const char* what) {
   const Dims& shape = call.shape(0);
   const Dims& index_shape = call.shape(index);
-  const int64_t axis = indexed_axis(call);
+  const int64_t axis = call.axis("dim");
   bool fits = index_shape.rank() == shape.rank();
   for (int64_t d = 0; fits && d < index_shape.rank(); ++d)
     fits = d == axis || index_shape[static_cast<size_t>(d)] <= shape[static_cast<size_t>(d)];

@@ -15,8 +15,6 @@ inline const char* const kOutOfRange = "an index is out of range for the dimensi
 std::vector<SavedInput> index_operands(int first);
 /// Throws TypeError unless operand i is an i64 tensor.
 void check_index_dtype(const Call& call, size_t i);
-/// Attribute "dim" as an axis of operand 0.
-int64_t indexed_axis(const Call& call);
 /// Checks an index into dimension `axis` of operand 0. Negative indices count from the end if `wraps`.
 loop::Value checked_index(ElementContext& element, loop::Value index, int64_t axis, bool wraps);
 /// The element's index along each axis.

@@ -82,7 +82,7 @@ Value area_means(Emitter& e, const Value& x, int64_t axis, int64_t to) {
 Op resample() {
   return {
       .signature =
-          "resample(x, dim: int, size: int, mode: str = 'nearest', align_corners: bool = False, scale: float? = None)",
+          "resample(x, dim: axis, size: int, mode: str = 'nearest', align_corners: bool = False, scale: float? = None)",
       .doc = R"(Returns `x` resized to `size` elements along `dim`, with the interpolation `mode` and `align_corners`
 of `interpolate`. `scale` is the ratio of the new size to the old; by default it is computed from the sizes.
 
@@ -92,7 +92,7 @@ tensor([0., 1., 3., 4.]))",
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         kernel_of(call);
-        const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), call.rank(0)));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         Dims shape = call.shape(0);
         if (shape.empty() || shape[axis] == 0 || call.integer("size") <= 0)
           throw ValueError("{}: cannot resize to {} elements along dimension {} of {}", call.name(),
@@ -104,7 +104,7 @@ tensor([0., 1., 3., 4.]))",
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value& x = in[0];
-        const int64_t axis = normalize_axis(call.name(), call.integer("dim"), x.rank());
+        const int64_t axis = call.axis("dim");
         const int64_t size = call.integer("size");
         const Kernel kernel = kernel_of(call);
         if (kernel == Kernel::kArea) return {area_means(e, x, axis, size)};

@@ -32,7 +32,7 @@ Dtype joined_dtype(const Call& call) {
 
 Op cat_same() {
   return {
-      .signature = "cat_same(tensors: tensors, dim: int = 0)",
+      .signature = "cat_same(tensors: tensors, dim: axis = 0)",
       .doc = R"(Concatenates tensors of one dtype and number of dimensions along `dim`. `cat` is implemented by this
 op.
 
@@ -44,7 +44,7 @@ tensor([1, 2, 3]))",
         check_tensors(call);
         const int64_t rank = call.rank(0);
         if (rank == 0) throw ValueError("{}: 0-d tensors cannot be concatenated; use stack", call.name());
-        const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), rank));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         TensorType result{call.dtype(0), call.shape(0)};
         for (size_t i = 1; i < call.count(); ++i) {
           Dims shape = call.shape(i);
@@ -63,7 +63,7 @@ tensor([1, 2, 3]))",
       .reference =
           [](HostCall& call) {
             const HostArray out = call.make_output(infer_types(call).front());
-            const auto axis = static_cast<size_t>(normalize_axis("cat", call.integer("dim"), out.type.shape.rank()));
+            const auto axis = static_cast<size_t>(call.axis("dim"));
             int64_t start = 0;
             for (size_t i = 0; i < call.count(); ++i) {
               const Dims& shape = call.in(i).type.shape;
@@ -77,7 +77,7 @@ tensor([1, 2, 3]))",
             }
           },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-        const int64_t axis = normalize_axis("cat", call.integer("dim"), g[0].rank());
+        const int64_t axis = call.axis("dim");
         Values result;
         Dim start = 0;
         for (size_t i = 0; i < call.count(); ++i) {
@@ -95,7 +95,7 @@ tensor([1, 2, 3]))",
 
 Op cat() {
   return {
-      .signature = "cat(tensors: tensors, dim: int = 0)",
+      .signature = "cat(tensors: tensors, dim: axis = 0)",
       .doc = R"(Concatenates `tensors` along `dim`. Their sizes must match except along `dim`, and they must not be
 0-d. Dtypes are promoted. Empty 1-d tensors are skipped if another tensor has more dimensions.
 
@@ -122,7 +122,7 @@ tensor([1.0000, 2.0000, 3.5000]))",
 
 Op stack() {
   return {
-      .signature = "stack(tensors: tensors, dim: int = 0)",
+      .signature = "stack(tensors: tensors, dim: axis = 0)",
       .doc = R"(Joins `tensors` of one shape along a new dimension `dim`. Dtypes are promoted.
 
 >>> lucid.stack([lucid.tensor([1, 2]), lucid.tensor([3, 4])])
@@ -134,7 +134,7 @@ tensor([[1, 2],
           if (inputs[i].shape() != inputs[0].shape())
             throw ValueError("stack: tensors must have the same shape: element 0 is {}, element {} is {}",
                              to_string(inputs[0].type()), i, to_string(inputs[i].type()));
-        const int64_t axis = normalize_axis("stack", call.integer("dim"), inputs[0].rank() + 1);
+        const int64_t axis = call.axis("dim", call.rank(0) + 1);
         Values parts;
         for (const Value& input : inputs) parts.push_back(e.unsqueeze(input, axis));
         return {e.cat(parts, axis)};
@@ -197,7 +197,7 @@ shape [n, m] becomes [n, m, 1].
 
 Op split() {
   return {
-      .signature = "split(x, split_size: ints, dim: int = 0) -> tensors",
+      .signature = "split(x, split_size: ints, dim: axis = 0) -> tensors",
       .doc = R"(Splits `x` along `dim` into parts of `split_size` elements, the last of which may be smaller. If
 `split_size` is a list of several sizes, the parts have these sizes, which must add up to the size of `dim`. The
 parts are views of `x`.
@@ -206,7 +206,7 @@ parts are views of `x`.
 [3, 3, 1])",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         if (inputs[0].rank() == 0) throw ValueError("split: a 0-d tensor cannot be split");
-        const int64_t axis = normalize_axis("split", call.integer("dim"), inputs[0].rank());
+        const int64_t axis = call.axis("dim");
         const Dim size = inputs[0].size(axis);
         Dims sizes = call.ints("split_size");
         for (const Dim part : sizes)
@@ -241,7 +241,7 @@ parts are views of `x`.
 
 Op chunk() {
   return {
-      .signature = "chunk(x, chunks: int, dim: int = 0) -> tensors",
+      .signature = "chunk(x, chunks: int, dim: axis = 0) -> tensors",
       .doc = R"(Splits `x` along `dim` into at most `chunks` parts of equal size, the last of which may be smaller.
 The parts are views of `x`.
 
@@ -249,7 +249,7 @@ The parts are views of `x`.
 [3, 3, 1])",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         if (inputs[0].rank() == 0) throw ValueError("chunk: a 0-d tensor cannot be split");
-        const int64_t axis = normalize_axis("chunk", call.integer("dim"), inputs[0].rank());
+        const int64_t axis = call.axis("dim");
         const int64_t chunks = call.integer("chunks");
         if (chunks <= 0) throw ValueError("chunk: chunks must be positive, got {}", chunks);
         const Dim size = inputs[0].size(axis);
@@ -263,14 +263,14 @@ The parts are views of `x`.
 
 Op unbind() {
   return {
-      .signature = "unbind(x, dim: int = 0) -> tensors",
+      .signature = "unbind(x, dim: axis = 0) -> tensors",
       .doc = R"(Returns the slices of `x` at each index along `dim`, without that dimension. They are views of `x`.
 
 >>> a, b = lucid.unbind(lucid.tensor([[1, 2], [3, 4]])); b
 tensor([3, 4]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         if (inputs[0].rank() == 0) throw ValueError("unbind: a 0-d tensor has no dimension to unbind");
-        const int64_t axis = normalize_axis("unbind", call.integer("dim"), inputs[0].rank());
+        const int64_t axis = call.axis("dim");
         check_parts("unbind", inputs[0].size(axis));
         Values parts;
         for (int64_t i = 0; i < inputs[0].size(axis); ++i) parts.push_back(e.select(inputs[0], axis, i));

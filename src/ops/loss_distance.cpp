@@ -9,7 +9,7 @@ namespace {
 
 Op cosine_similarity() {
   return {
-      .signature = "cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-08)",
+      .signature = "cosine_similarity(x1, x2, dim: axis = 1, eps: float = 1e-08)",
       .doc =
           R"(Computes the cosine of the angle between the vectors of `x1` and `x2` along `dim`: their dot product
 divided by the product of their norms, each at least `eps`. `x1` and `x2` broadcast.
@@ -21,7 +21,7 @@ tensor([0.9600]))",
         const Dims shape = broadcast(call.name(), in[0].shape(), in[1].shape());
         const Value x1 = e.expand(in[0], shape);
         const Value x2 = e.expand(in[1], shape);
-        const Dims axis{normalize_axis(call.name(), call.integer("dim"), shape.rank())};
+        const Dims axis{call.axis("dim", shape.rank())};
         const auto length = [&](const Value& x) { return e.clamp(e.norm(x, 2.0, axis), call.real("eps")); };
         return {e.div(e.sum(e.mul(x1, x2), axis), e.mul(length(x1), length(x2)))};
       },

@@ -125,7 +125,7 @@ tensor([[1, 2, 1, 2],
 
 Op repeat_interleave() {
   return {
-      .signature = "repeat_interleave(x, repeats: int, dim: int? = None)",
+      .signature = "repeat_interleave(x, repeats: int, dim: axis? = None)",
       .doc = R"(Returns `x` with each element repeated `repeats` times in a row along `dim`, as a copy. Without `dim`,
 `x` is flattened first.
 
@@ -137,7 +137,7 @@ tensor([1, 1, 2, 2]))",
         const bool flat = call.is_none("dim");
         const Value x = flat ? e.reshape(inputs[0], Dims{-1}) : inputs[0];
         if (x.rank() == 0) throw ValueError("repeat_interleave: a 0-d tensor has no dimension to repeat along");
-        const int64_t axis = flat ? 0 : normalize_axis("repeat_interleave", call.integer("dim"), x.rank());
+        const int64_t axis = flat ? 0 : call.axis("dim");
         Dims wide = x.shape();
         Dims result = x.shape();
         const auto i = static_cast<size_t>(axis);
@@ -153,20 +153,20 @@ tensor([1, 1, 2, 2]))",
 
 Op flip() {
   return {
-      .signature = "flip(x, dims: ints*)",
+      .signature = "flip(x, dims: axes*)",
       .doc = R"(Returns a copy of `x` with the order of the elements reversed along the dimensions `dims`.
 
 >>> lucid.flip(lucid.tensor([1, 2, 3]), 0)
 tensor([3, 2, 1]))",
       .infer =
           [](const Call& call) {
-            normalize_axes(call.name(), call.ints("dims"), call.rank(0));
+            call.axes("dims");
             return same_as_input(call);
           },
       .lowering = IndexedLowering{.body =
                                       [](ElementContext& element, const Call& call) {
                                         const int64_t rank = call.rank(0);
-                                        const Dims axes = normalize_axes(call.name(), call.ints("dims"), rank);
+                                        const Dims axes = call.axes("dims");
                                         std::vector<loop::Value> index;
                                         for (int64_t d = 0; d < rank; ++d) {
                                           const bool flips = std::find(axes.begin(), axes.end(), d) != axes.end();
@@ -177,7 +177,7 @@ tensor([3, 2, 1]))",
                                         return element.load(0, index, {});
                                       }},
       .reference = reference_moved([](const HostCall& call, Dims index) -> std::optional<Dims> {
-        for (int64_t d : normalize_axes(call.name(), call.ints("dims"), call.rank(0))) {
+        for (int64_t d : call.axes("dims")) {
           const auto i = static_cast<size_t>(d);
           if (i < index.size()) index[i] = call.shape(0)[i] - 1 - index[i];
         }
@@ -194,7 +194,7 @@ tensor([3, 2, 1]))",
 
 Op roll_one() {
   return {
-      .signature = "roll_one(x, shift: int, dim: int)",
+      .signature = "roll_one(x, shift: int, dim: axis)",
       .doc = R"(Returns `x` with its elements moved by `shift` along `dim`. Elements moved past the end reappear at
 the start, and vice versa.
 
@@ -203,13 +203,13 @@ tensor([3, 1, 2]))",
       .names = {.audience = Audience::kOps},
       .infer =
           [](const Call& call) {
-            normalize_axis(call.name(), call.integer("dim"), call.rank(0));
+            call.axis("dim");
             return same_as_input(call);
           },
       .lowering = IndexedLowering{.body =
                                       [](ElementContext& element, const Call& call) {
                                         const int64_t rank = call.rank(0);
-                                        const int64_t axis = normalize_axis(call.name(), call.integer("dim"), rank);
+                                        const int64_t axis = call.axis("dim");
                                         std::vector<loop::Value> index;
                                         for (int64_t d = 0; d < rank; ++d) index.push_back(element.index(d));
                                         if (rank == 0) return element.load(0, index, {});
@@ -224,14 +224,14 @@ tensor([3, 1, 2]))",
                                       }},
       .reference = reference_moved([](const HostCall& call, Dims index) -> std::optional<Dims> {
         if (index.empty()) return index;
-        const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), call.rank(0)));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         const int64_t size = call.shape(0)[axis];
         index[axis] = (((index[axis] - call.integer("shift") % size) % size) + size) % size;
         return index;
       }),
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-        const int64_t axis = call.integer("dim");
-        const Dim size = g[0].rank() ? g[0].size(normalize_axis("roll", axis, g[0].rank())) : Dim(0);
+        const int64_t axis = call.axis("dim");
+        const Dim size = g[0].rank() ? g[0].size(axis) : Dim(0);
         return {e.roll_one(g[0], size != 0 ? -(call.integer("shift") % size) : Dim(0), axis)};
       }},
       .samples = with({{{normal({19})}}, {{normal({5, 3})}}}, {{"shift", int64_t{2}}, {"dim", int64_t{0}}}) +
@@ -241,7 +241,7 @@ tensor([3, 1, 2]))",
 
 Op roll() {
   return {
-      .signature = "roll(x, shifts: ints, dims: ints? = None)",
+      .signature = "roll(x, shifts: ints, dims: axes? = None)",
       .doc =
           R"(Returns `x` with its elements moved by `shifts` along the dimensions `dims`. Elements moved past the
 end reappear at the start, and vice versa. Without `dims`, `x` is rolled as if it were flattened, and keeps its

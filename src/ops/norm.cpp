@@ -56,7 +56,7 @@ Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const 
   const Value& variance = in[4];
   const Value& mean_gradient = in[5];
   const Value& variance_gradient = in[6];
-  const Dims axes = reduced_axes(Call(call.op(), call.operands().subspan(1), call.attributes()), x.rank());
+  const Dims axes = reduced_axes(call, x.rank());
   const double count = static_cast<double>(int64_t{product_of_sizes(x.shape(), axes)});
   const Value scale = inverse_deviation(e, call, variance);
   // Rematerialized at each use: cheaper than keeping it in memory.
@@ -105,7 +105,7 @@ Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const 
 Op standardize_backward() {
   return {
       .signature =
-          "standardize_backward(g, x, weight?, mean?, var, mean_gradient?, var_gradient, dim: ints, eps: float, "
+          "standardize_backward(g, x, weight?, mean?, var, mean_gradient?, var_gradient, dim: axes, eps: float, "
           "for_x: bool, for_weight: bool, bias_shape: ints) -> tensors",
       .doc = R"(Computes the requested gradients of `standardize`: of `x` with `for_x`, of `weight` with `for_weight`,
 and of a bias if `bias_shape` is not empty. `g`, `mean_gradient` and `var_gradient` are the gradients of its
@@ -144,7 +144,7 @@ results.
 
 Op standardize() {
   return {
-      .signature = "standardize(x, weight?, bias?, dim: ints, eps: float = 1e-05, centered: bool = True) -> tensors",
+      .signature = "standardize(x, weight?, bias?, dim: axes, eps: float = 1e-05, centered: bool = True) -> tensors",
       .doc =
           R"(Computes (x - mean) / sqrt(var + eps) * weight + bias, where mean and var are the mean and the biased
 variance of `x` over the dimensions `dim`. Returns the result, the mean and the variance, which the gradient needs.

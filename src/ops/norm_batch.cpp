@@ -156,14 +156,14 @@ tensor([[[-1.0000,  1.0000]]]))",
 
 Op normalize() {
   return {
-      .signature = "normalize(x, p: float = 2.0, dim: int = 1, eps: float = 1e-12)",
+      .signature = "normalize(x, p: float = 2.0, dim: axis = 1, eps: float = 1e-12)",
       .doc = R"(Divides `x` by its p-norm along `dim`, or by `eps` where the norm is smaller.
 
 >>> lucid.normalize(lucid.tensor([3., 4.]), dim=0)
 tensor([0.6000, 0.8000]))",
       .dtypes = kFloats,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
-        const Dims axis{normalize_axis(call.name(), call.integer("dim"), call.rank(0))};
+        const Dims axis{call.axis("dim")};
         return {e.div(in[0], e.clamp(e.norm(in[0], call.real("p"), axis, true), call.real("eps")))};
       },
       .samples = std::vector<Sample>{{{normal({3, 19})}}, {{normal({2, 3, 4})}}, {{strided({4, 3}, {1, 4})}}} +

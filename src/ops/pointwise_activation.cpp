@@ -382,7 +382,7 @@ tensor([-0.5000,  2.0000]))",
 
 Op glu() {
   return {
-      .signature = "glu(x, dim: int = -1)",
+      .signature = "glu(x, dim: axis = -1)",
       .doc = R"(Computes the gated linear unit a * sigmoid(b), where a and b are the first and the second half of `x`
 along `dim`. Raises ValueError if the size of `dim` is odd.
 
@@ -390,7 +390,7 @@ along `dim`. Raises ValueError if the size of `dim` is odd.
 tensor([1.]))",
       .dtypes = kFloats,
       .infer = [](const Call& call) -> std::vector<TensorType> {
-        const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), call.rank(0)));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         Dims shape = call.shape(0);
         if (shape.empty() || shape[axis] % 2 != 0)
           throw ValueError("glu: the size of dimension {} of {} must be even", axis, to_string(call.operand(0).type()));
@@ -398,7 +398,7 @@ tensor([1.]))",
         return {{call.dtype(0), shape}};
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
-        const int64_t axis = normalize_axis(call.name(), call.integer("dim"), in[0].rank());
+        const int64_t axis = call.axis("dim");
         const Dim half = in[0].size(axis) / 2;
         return {e.mul(e.narrow(in[0], axis, 0, half), e.sigmoid(e.narrow(in[0], axis, half, half)))};
       },

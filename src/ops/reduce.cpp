@@ -73,7 +73,7 @@ auto accumulate_reference(int identity, F combine) {
 
 Op sum() {
   return {
-      .signature = "sum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
+      .signature = "sum(x, dim: axes? = None, keepdim: bool = False, *, dtype: dtype? = None)",
       .doc = R"(Returns the sum of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps the
 reduced dimensions with size 1. Integers and bools are summed in i64 unless `dtype` is given. The sum of
 no elements is 0.
@@ -92,7 +92,7 @@ tensor([4, 6]))",
 
 Op mean() {
   return {
-      .signature = "mean(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
+      .signature = "mean(x, dim: axes? = None, keepdim: bool = False, *, dtype: dtype? = None)",
       .doc = R"(Returns the mean of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps
 the reduced dimensions with size 1. Integers and bools are averaged in the default float dtype unless
 `dtype`, which must be floating-point, is given. The mean of no elements is NaN.
@@ -151,7 +151,7 @@ Value over_one_axis(Emitter& e, const Value& x, const Dims& axes, F f) {
 
 Op prod() {
   return {
-      .signature = "prod(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
+      .signature = "prod(x, dim: axes? = None, keepdim: bool = False, *, dtype: dtype? = None)",
       .doc = R"(Returns the product of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps
 the reduced dimensions with size 1. Integers and bools are multiplied in i64 unless `dtype` is given.
 The product of no elements is 1.
@@ -202,7 +202,7 @@ Op extremum(Op op, Combine combine) {
 }
 
 Op amax() {
-  return extremum({.signature = "amax(x, dim: ints? = None, keepdim: bool = False)",
+  return extremum({.signature = "amax(x, dim: axes? = None, keepdim: bool = False)",
                    .doc = R"(Returns the maximum of `x` over the dimensions `dim`, or over all dimensions by default.
 `keepdim` keeps the reduced dimensions with size 1. NaN is propagated. The gradient is
 divided equally among equal maxima. Raises ValueError if there are no elements to reduce.
@@ -213,7 +213,7 @@ tensor([5, 3]))"},
 }
 
 Op amin() {
-  return extremum({.signature = "amin(x, dim: ints? = None, keepdim: bool = False)",
+  return extremum({.signature = "amin(x, dim: axes? = None, keepdim: bool = False)",
                    .doc = R"(Returns the minimum of `x` over the dimensions `dim`, or over all dimensions by default.
 `keepdim` keeps the reduced dimensions with size 1. NaN is propagated. The gradient is
 divided equally among equal minima. Raises ValueError if there are no elements to reduce.
@@ -249,7 +249,7 @@ Op position(Op op, Combine combine) {
 
 Op argmax() {
   return position(
-      {.signature = "argmax(x, dim: int? = None, keepdim: bool = False)",
+      {.signature = "argmax(x, dim: axis? = None, keepdim: bool = False)",
        .doc = R"(Returns the i64 index of the maximum of `x` along `dim`, or in the flattened tensor by default. The
 first of equal elements is chosen, or the first NaN if there is one. `keepdim` keeps the reduced
 dimension with size 1. Raises ValueError if there are no elements to reduce.
@@ -261,7 +261,7 @@ tensor([1, 0]))"},
 
 Op argmin() {
   return position(
-      {.signature = "argmin(x, dim: int? = None, keepdim: bool = False)",
+      {.signature = "argmin(x, dim: axis? = None, keepdim: bool = False)",
        .doc = R"(Returns the i64 index of the minimum of `x` along `dim`, or in the flattened tensor by default. The
 first of equal elements is chosen, or the first NaN if there is one. `keepdim` keeps the reduced
 dimension with size 1. Raises ValueError if there are no elements to reduce.
@@ -291,7 +291,7 @@ Op best_of(Op op, bool largest) {
 }
 
 Op max_dim() {
-  return best_of({.signature = "max_dim(x, dim: int, keepdim: bool = False) -> values, indices",
+  return best_of({.signature = "max_dim(x, dim: axis, keepdim: bool = False) -> values, indices",
                   .doc = R"(Returns the maxima of `x` along `dim` as `values` and their i64 indices as `indices`. The
 first of equal elements is chosen, or the first NaN if there is one, and it alone receives
 the gradient. `keepdim` keeps the reduced dimension with size 1. Raises ValueError if there
@@ -303,7 +303,7 @@ lucid.return_types.max_dim(values=tensor([5, 3]), indices=tensor([1, 0])))"},
 }
 
 Op min_dim() {
-  return best_of({.signature = "min_dim(x, dim: int, keepdim: bool = False) -> values, indices",
+  return best_of({.signature = "min_dim(x, dim: axis, keepdim: bool = False) -> values, indices",
                   .doc = R"(Returns the minima of `x` along `dim` as `values` and their i64 indices as `indices`. The
 first of equal elements is chosen, or the first NaN if there is one, and it alone receives
 the gradient. `keepdim` keeps the reduced dimension with size 1. Raises ValueError if there
@@ -331,7 +331,7 @@ Op quantifier(Op op, Combine combine) {
 }
 
 Op any() {
-  return quantifier({.signature = "any(x, dim: ints? = None, keepdim: bool = False)",
+  return quantifier({.signature = "any(x, dim: axes? = None, keepdim: bool = False)",
                      .doc = R"(Returns whether any element of `x` is nonzero over the dimensions `dim`, or over all
 dimensions by default, as a bool tensor. `keepdim` keeps the reduced dimensions with size
 1. The result for no elements is False.
@@ -342,7 +342,7 @@ tensor([ True, False]))"},
 }
 
 Op all() {
-  return quantifier({.signature = "all(x, dim: ints? = None, keepdim: bool = False)",
+  return quantifier({.signature = "all(x, dim: axes? = None, keepdim: bool = False)",
                      .doc = R"(Returns whether all elements of `x` are nonzero over the dimensions `dim`, or over all
 dimensions by default, as a bool tensor. `keepdim` keeps the reduced dimensions with size
 1. The result for no elements is True.

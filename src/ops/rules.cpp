@@ -14,20 +14,9 @@ TensorType requested_type(const Call& call, size_t i) {
 
 std::vector<TensorType> same_as_input(const Call& call) { return {call.operand(0).type()}; }
 
-Dims reduced_axes(const Call& call, int64_t rank, std::string_view name) {
-  const Attribute& attribute = call.attribute(name);
-  if (const auto* axis = std::get_if<Dim>(&attribute)) {
-    if (rank == 0) {
-      normalize_axis(call.name(), *axis, rank);
-      return {};
-    }
-    return {normalize_axis(call.name(), *axis, rank)};
-  }
-  if (const auto* axes = std::get_if<Dims>(&attribute); axes && !axes->empty()) {
-    Dims normalized = normalize_axes(call.name(), *axes, rank);
-    if (rank == 0) normalized.clear();
-    return normalized;
-  }
+Dims reduced_axes(const Call& call, int64_t rank) {
+  const Dims axes = call.axes("dim", rank);
+  if (rank > 0 && !axes.empty()) return axes;
   Dims all(static_cast<size_t>(rank));
   std::iota(all.begin(), all.end(), 0);
   return all;
@@ -44,17 +33,17 @@ Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim) {
   return result;
 }
 
-Dim reduced_count(const Call& call, std::string_view name) {
+Dim reduced_count(const Call& call) {
   Dim count = 1;
-  for (const int64_t axis : reduced_axes(call, call.rank(0), name)) count *= call.shape(0)[static_cast<size_t>(axis)];
+  for (const int64_t axis : reduced_axes(call, call.rank(0))) count *= call.shape(0)[static_cast<size_t>(axis)];
   return count;
 }
 
-Value restored(Emitter& e, const Call& call, const Value& reduced, std::string_view name) {
+Value restored(Emitter& e, const Call& call, const Value& reduced) {
   // The axes are in ascending order, so each dimension is inserted at its original position.
   Value result = reduced;
   if (reduced.rank() != call.rank(0))
-    for (const int64_t axis : reduced_axes(call, call.rank(0), name)) result = e.unsqueeze(result, axis);
+    for (const int64_t axis : reduced_axes(call, call.rank(0))) result = e.unsqueeze(result, axis);
   return result;
 }
 

@@ -27,15 +27,15 @@ TensorType requested_type(const Call& call, size_t i);
 /// A shape rule: the type of operand 0.
 std::vector<TensorType> same_as_input(const Call& call);
 
-/// The axes in attribute `name` for a tensor of this rank, normalized and sorted; all axes if it is None or empty.
-Dims reduced_axes(const Call& call, int64_t rank, std::string_view name = "dim");
-/// `shape` with `axes` (normalized, sorted) removed, or kept with size 1 if `keepdim`.
+/// The axes `dim` of a tensor of this rank, ascending; all of them if it is None or empty.
+Dims reduced_axes(const Call& call, int64_t rank);
+/// `shape` with `axes` (ascending) removed, or kept with size 1 if `keepdim`.
 Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim);
 
 /// The number of elements of operand 0 that are reduced to one element of the result.
-Dim reduced_count(const Call& call, std::string_view name = "dim");
+Dim reduced_count(const Call& call);
 /// `reduced`, a result of a reduction of operand 0 or its gradient, with the removed dimensions reinserted with size 1.
-Value restored(Emitter& e, const Call& call, const Value& reduced, std::string_view name = "dim");
+Value restored(Emitter& e, const Call& call, const Value& reduced);
 
 // Pointwise lowerings from functions of one, two or three loop values.
 

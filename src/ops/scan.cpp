@@ -8,13 +8,11 @@
 namespace lucid {
 namespace {
 
-int64_t axis_of(const Call& call) { return normalize_axis(call.name(), call.integer("dim"), call.rank(0)); }
-
 /// Completes a scan along attribute "dim", which accumulates sequentially from the first element to the last.
 template <typename F>
 Op scan(Op op, Combine combine, F f) {
   op.infer = [](const Call& call) -> std::vector<TensorType> {
-    axis_of(call);
+    call.axis("dim");
     const Dtype natural = is_float(call.dtype(0)) ? call.dtype(0) : Dtype::kI64;
     const Dtype dtype = call.is_none("dtype") ? natural : call.dtype_of("dtype");
     if (is_bool(dtype)) throw TypeError("{}: dtype must be numeric, got bool", call.name());
@@ -25,8 +23,8 @@ Op scan(Op op, Combine combine, F f) {
     const TensorType type = infer_types(call).front();
     const HostArray out = call.make_output(type);
     const bool is_single = type.shape.empty();
-    const Dim size = is_single ? Dim(1) : type.shape[static_cast<size_t>(axis_of(call))];
-    const int64_t stride = is_single ? Dim(1) : contiguous_strides(type.shape)[static_cast<size_t>(axis_of(call))];
+    const Dim size = is_single ? Dim(1) : type.shape[static_cast<size_t>(call.axis("dim"))];
+    const int64_t stride = is_single ? Dim(1) : contiguous_strides(type.shape)[static_cast<size_t>(call.axis("dim"))];
     dispatch_all(type.dtype, [&]<typename T>() {
       std::vector<T> x = read_operand<T>(call, 0, type.dtype, type.shape);
       for (int64_t i = 0; i < out.size(); ++i) {
@@ -51,7 +49,7 @@ Value reverse_cumsum(Emitter& e, const Value& x, int64_t axis) {
 }
 
 Op cumsum() {
-  return scan({.signature = "cumsum(x, dim: int, *, dtype: dtype? = None)",
+  return scan({.signature = "cumsum(x, dim: axis, *, dtype: dtype? = None)",
                .doc = R"(Returns the cumulative sum of `x` along `dim`. Integers and bools are summed in i64 unless
 `dtype` is given.
 
@@ -59,7 +57,7 @@ Op cumsum() {
 tensor([1, 3, 6]))",
                .names = {.in_place = true},
                .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-                 return {reverse_cumsum(e, g[0], axis_of(call))};
+                 return {reverse_cumsum(e, g[0], call.axis("dim"))};
                }}},
               Combine::kSum, [](auto x, auto y) { return sum_of(x, y); });
 }
@@ -70,7 +68,7 @@ tensor([1, 3, 6]))",
 Values cumprod_gradient(Emitter& e, const GradientCall& call, std::span<const Value> g) {
   const Value x = e.cast(call.in(0), g[0].dtype());
   if (x.rank() == 0 || numel(x.shape()) == 0) return {g[0]};
-  const int64_t axis = axis_of(call);
+  const int64_t axis = call.axis("dim");
   const Dim size = x.size(axis);
   Value sum = g[0];
   Value after;  // after[i] = x[i + 1] * ... * x[i + m], for i + m < size
@@ -87,7 +85,7 @@ Values cumprod_gradient(Emitter& e, const GradientCall& call, std::span<const Va
 
 Op cumprod() {
   return scan(
-      {.signature = "cumprod(x, dim: int, *, dtype: dtype? = None)",
+      {.signature = "cumprod(x, dim: axis, *, dtype: dtype? = None)",
        .doc = R"(Returns the cumulative product of `x` along `dim`. Integers and bools are multiplied in i64 unless
 `dtype` is given.
 
@@ -100,7 +98,7 @@ tensor([1, 2, 6]))",
 
 Op diff() {
   return {
-      .signature = "diff(x, n: int = 1, dim: int = -1)",
+      .signature = "diff(x, n: int = 1, dim: axis = -1)",
       .doc = R"(Returns the `n`-th forward difference of `x` along `dim`: x[i + 1] - x[i], applied `n` times. For bools,
 returns whether neighboring elements differ. Raises ValueError if `x` is 0-d or `n` is negative.
 
@@ -111,12 +109,12 @@ tensor([3, 5]))",
           throw ValueError("diff: x must have at least one dimension, got {}", to_string(call.operand(0).type()));
         if (call.integer("n") < 0) throw ValueError("diff: n must not be negative, got {}", call.integer("n"));
         TensorType type = call.operand(0).type();
-        Dim& size = type.shape[static_cast<size_t>(axis_of(call))];
+        Dim& size = type.shape[static_cast<size_t>(call.axis("dim"))];
         size = std::max<int64_t>(0, size - call.integer("n"));
         return {type};
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
-        const int64_t axis = axis_of(call);
+        const int64_t axis = call.axis("dim");
         Value x = in[0];
         if (call.integer("n") == 0 || x.size(axis) == 0) return {e.clone(x)};
         for (int64_t left = std::min(call.integer("n"), x.size(axis)); left > 0; --left) {

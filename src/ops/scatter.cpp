@@ -16,7 +16,7 @@ ScatterLowering scatter_along(ScatterCombine combine) {
             const int64_t rank = call.rank(0);
             auto index = all_indices(source, rank);
             if (rank == 0) return index;
-            const int64_t axis = indexed_axis(call);
+            const int64_t axis = call.axis("dim");
             index[static_cast<size_t>(axis)] = checked_index(source, source.load(1, index, {}), axis, false);
             return index;
           }};
@@ -30,7 +30,7 @@ auto reference_scatter(ScatterCombine combine) {
     for_each_index(call.shape(1), [&](Dims index) {
       const int64_t from = position(call.shape(2), index);
       if (!index.empty()) {
-        const auto axis = static_cast<size_t>(indexed_axis(call));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         index[axis] = reference_index(call, 1, at, call.shape(0)[axis], false);
       }
       reference_combine(combine, out, position(out.type.shape, index), call.in(2), from);
@@ -68,7 +68,7 @@ Op scatter_primitive(Op op, ScatterCombine combine, Gradient gradient) {
 }
 
 Op scatter_add() {
-  return scatter_primitive({.signature = "scatter_add(x, dim: int, index, src)",
+  return scatter_primitive({.signature = "scatter_add(x, dim: axis, index, src)",
                             .doc = R"(Returns `x` with the elements of `src` added at the positions given by `index`
 along `dim`; the other coordinates are those of the element in `src`. `index` is
 an i64 tensor of the shape of `src`. Repeated indices accumulate. Raises
@@ -96,7 +96,7 @@ Value survivors(Emitter& e, const GradientCall& call) {
 
 Op scatter_set() {
   return scatter_primitive(
-      {.signature = "scatter_set(x, dim: int, index, src)",
+      {.signature = "scatter_set(x, dim: axis, index, src)",
        .doc = R"(Returns `x` with the elements of `src` written at the positions given by `index` along `dim`. If
 indices repeat, the last element in row-major order wins. `index` has the shape of `src`.
 
@@ -130,7 +130,7 @@ Gradient extremum_gradient() {
 }
 
 Op scatter_amax() {
-  return scatter_primitive({.signature = "scatter_amax(x, dim: int, index, src)",
+  return scatter_primitive({.signature = "scatter_amax(x, dim: axis, index, src)",
                             .doc = R"(Returns `x` with each position given by `index` along `dim` replaced by the
 maximum of its element and the elements of `src` for that position. `index` has
 the shape of `src`.
@@ -142,7 +142,7 @@ tensor([3., 0.]))",
 }
 
 Op scatter_amin() {
-  return scatter_primitive({.signature = "scatter_amin(x, dim: int, index, src)",
+  return scatter_primitive({.signature = "scatter_amin(x, dim: axis, index, src)",
                             .doc = R"(Returns `x` with each position given by `index` along `dim` replaced by the
 minimum of its element and the elements of `src` for that position. `index` has
 the shape of `src`.
@@ -154,7 +154,7 @@ tensor([-3.,  0.]))",
 }
 
 Op scatter_mul() {
-  return scatter_primitive({.signature = "scatter_mul(x, dim: int, index, src)",
+  return scatter_primitive({.signature = "scatter_mul(x, dim: axis, index, src)",
                             .doc = R"(Returns `x` with the elements of `src` multiplied in at the positions given by
 `index` along `dim`. Repeated indices accumulate. `index` has the shape of `src`.
 
@@ -187,7 +187,7 @@ tensor([6., 4.]))",
 
 Op scatter() {
   return {
-      .signature = "scatter(x, dim: int, index, src, *, reduce: str? = None)",
+      .signature = "scatter(x, dim: axis, index, src, *, reduce: str? = None)",
       .doc = R"(Returns `x` with the elements of `src` written at the positions given by `index`, an i64 tensor, along
 `dim`; the other coordinates are those of the element in `index`. `src` is a number or a tensor at least
 as large as `index` in every dimension. If indices repeat, the last element in row-major order wins.
@@ -234,7 +234,7 @@ tensor([1.5000, 0.0000, 1.5000]))",
 
 Op scatter_reduce() {
   return {
-      .signature = "scatter_reduce(x, dim: int, index, src, reduce: str, *, include_self: bool = True)",
+      .signature = "scatter_reduce(x, dim: axis, index, src, reduce: str, *, include_self: bool = True)",
       .doc = R"(Returns `x` with the elements of `src` combined at the positions given by `index` along `dim`. `reduce`
 is "sum", "prod", "mean", "amax" or "amin". `include_self` selects whether the elements of `x` at those
 positions take part. Means of integers are rounded down. `index` has the shape of `src`. Raises

@@ -12,7 +12,7 @@ using Types = std::vector<TensorType>;
 
 Op index_add() {
   return {
-      .signature = "index_add(x, dim: int, index, source)",
+      .signature = "index_add(x, dim: axis, index, source)",
       .doc = R"(Returns `x` with the slices of `source` along `dim` added at the positions in `index`, an i64 vector.
 Repeated indices accumulate. `source` has the shape of `x`, except that its size along `dim` is the
 length of `index`. Raises IndexError if an index is negative or too large.
@@ -27,7 +27,7 @@ tensor([4., 0., 2.]))",
           throw ValueError("index_add: index must be 1-d and x must not be 0-d, got {} and {}",
                            to_string(call.operand(1).type()), to_string(call.operand(0).type()));
         Dims expected = call.shape(0);
-        expected[static_cast<size_t>(indexed_axis(call))] = call.shape(1)[0];
+        expected[static_cast<size_t>(call.axis("dim"))] = call.shape(1)[0];
         if (call.shape(2) != expected)
           throw ValueError("index_add: source must have shape {} for x {} and index {}, got {}", to_string(expected),
                            to_string(call.operand(0).type()), to_string(call.operand(1).type()),
@@ -39,7 +39,7 @@ tensor([4., 0., 2.]))",
                                   .target =
                                       [](ElementContext& source, const Call& call) {
                                         auto index = all_indices(source, call.rank(0));
-                                        const int64_t axis = indexed_axis(call);
+                                        const int64_t axis = call.axis("dim");
                                         loop::Value& i = index[static_cast<size_t>(axis)];
                                         const loop::Value at[] = {i};
                                         i = checked_index(source, source.load(1, at, {}), axis, false);
@@ -49,7 +49,7 @@ tensor([4., 0., 2.]))",
           [](HostCall& call) {
             const HostArray out = call.make_output(call.in(0).type);
             std::memcpy(out.data, call.in(0).data, static_cast<size_t>(out.size()) * size_of(out.type.dtype));
-            const auto axis = static_cast<size_t>(indexed_axis(call));
+            const auto axis = static_cast<size_t>(call.axis("dim"));
             int64_t at = 0;
             for_each_index(call.shape(2), [&](Dims index) {
               index[axis] = reference_index(call, 1, index[axis], call.shape(0)[axis], false);

@@ -88,7 +88,7 @@ tensor([0, 1, 3]))",
 
 Op unique_all() {
   return {
-      .signature = "unique_all(x, dim: int? = None) -> values, inverse, counts",
+      .signature = "unique_all(x, dim: axis? = None) -> values, inverse, counts",
       .doc = R"(Returns the sorted distinct elements of `x`, or its distinct slices along `dim`, as `values`; the index
 into `values` of each element or slice as `inverse`; and the number of occurrences of each as `counts`.
 Every NaN is distinct.
@@ -100,7 +100,7 @@ lucid.return_types.unique_all(values=tensor([1, 3]), inverse=tensor([1, 0, 1]), 
             const HostArray& x = call.in(0);
             const Dims& shape = x.type.shape;
             const bool flat = call.is_none("dim");
-            const int64_t axis = flat ? 0 : normalize_axis(call.name(), call.integer("dim"), shape.rank());
+            const int64_t axis = flat ? 0 : call.axis("dim");
             // A part is an element of the flattened tensor, or the slice at one index of the axis.
             const Lines lines = flat ? Lines(Dims{x.size()}, 0) : Lines(shape, axis);
             const auto place = [&](int64_t part, int64_t i) { return lines.start(i) + part * lines.stride; };

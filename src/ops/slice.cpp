@@ -31,7 +31,7 @@ Op partial_view(Op op, F view, G place) {
 Op select() {
   return partial_view(
       {
-          .signature = "select(x, dim: int, index: int)",
+          .signature = "select(x, dim: axis, index: int)",
           .doc = R"(Returns a view of `x` at position `index` along `dim`, with that dimension removed. A negative
 `index` counts from the end. Raises IndexError if `index` is out of range.
 
@@ -42,7 +42,7 @@ tensor([1, 3]))",
       },
       [](const Call& call, const Geometry& operand) {
         if (operand.sizes.empty()) throw IndexError("select: a 0-d tensor has no dimension to select from");
-        const auto axis = static_cast<size_t>(view_axis(call));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         const Dim size = operand.sizes[axis];
         const Dim index = call.integer("index");
         if (index < -size || index >= size)
@@ -55,7 +55,7 @@ tensor([1, 3]))",
         return result;
       },
       [](Emitter& e, const GradientCall& call, const Value& g) {
-        const int64_t axis = view_axis(call);
+        const int64_t axis = call.axis("dim");
         const Dim index = call.integer("index");
         const Dim size = call.shape(0)[static_cast<size_t>(axis)];
         return zero_padded(e, e.unsqueeze(g, axis), axis, index < 0 ? index + size : index, size);
@@ -76,7 +76,7 @@ std::pair<Dim, Dim> slice_bounds(const Call& call, Dim size) {
 Op slice() {
   return partial_view(
       {
-          .signature = "slice(x, dim: int = 0, start: int? = None, end: int? = None, step: int = 1)",
+          .signature = "slice(x, dim: axis = 0, start: int? = None, end: int? = None, step: int = 1)",
           .doc = R"(Returns a view of every `step`-th element of `x` from `start` up to but not including `end` along
 `dim`. Negative bounds count from the end, and bounds out of range are clamped, as for slices in
 Python. Raises ValueError if `step` is not positive.
@@ -89,7 +89,7 @@ tensor([2, 5, 8]))",
       },
       [](const Call& call, const Geometry& operand) {
         if (operand.sizes.empty()) throw IndexError("slice: a 0-d tensor has no dimension to slice");
-        const auto axis = static_cast<size_t>(view_axis(call));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         const Dim size = operand.sizes[axis];
         const int64_t step = call.integer("step");
         if (step <= 0) throw ValueError("slice: step must be positive, got {}", step);
@@ -102,7 +102,7 @@ tensor([2, 5, 8]))",
         return result;
       },
       [](Emitter& e, const GradientCall& call, const Value& g) {
-        const int64_t axis = view_axis(call);
+        const int64_t axis = call.axis("dim");
         const Dim size = call.shape(0)[static_cast<size_t>(axis)];
         const int64_t step = call.integer("step");
         if (g.size(axis) <= 1 || step == 1) return zero_padded(e, g, axis, slice_bounds(call, size).first, size);
@@ -117,7 +117,7 @@ tensor([2, 5, 8]))",
 Op narrow() {
   return partial_view(
       {
-          .signature = "narrow(x, dim: int, start: int, length: int)",
+          .signature = "narrow(x, dim: axis, start: int, length: int)",
           .doc = R"(Returns a view of `length` consecutive elements of `x` from `start` along `dim`. A negative `start`
 counts from the end. Raises IndexError if `start` is out of range and ValueError if the elements
 extend past the end.
@@ -129,7 +129,7 @@ tensor([1, 2, 3]))",
       },
       [](const Call& call, const Geometry& operand) {
         if (operand.sizes.empty()) throw IndexError("narrow: a 0-d tensor has no dimension to narrow");
-        const auto axis = static_cast<size_t>(view_axis(call));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         const Dim size = operand.sizes[axis];
         const Dim given = call.integer("start");
         const Dim length = call.integer("length");
@@ -146,7 +146,7 @@ tensor([1, 2, 3]))",
         return result;
       },
       [](Emitter& e, const GradientCall& call, const Value& g) {
-        const int64_t axis = view_axis(call);
+        const int64_t axis = call.axis("dim");
         const Dim size = call.shape(0)[static_cast<size_t>(axis)];
         const Dim start = call.integer("start");
         return zero_padded(e, g, axis, start < 0 ? start + size : start, size);
@@ -156,7 +156,7 @@ tensor([1, 2, 3]))",
 Op diagonal() {
   return partial_view(
       {
-          .signature = "diagonal(x, offset: int = 0, dim1: int = 0, dim2: int = 1)",
+          .signature = "diagonal(x, offset: int = 0, dim1: axis = 0, dim2: axis = 1)",
           .doc = R"(Returns a view of the diagonal of `x` over the dimensions `dim1` and `dim2`, as the last dimension
 of the result. Positive offsets select diagonals above the main one and negative offsets those below
 it. Raises ValueError if `x` has fewer than two dimensions.
@@ -172,8 +172,8 @@ tensor([1, 4]))",
       [](const Call& call, const Geometry& operand) {
         const int64_t rank = operand.sizes.rank();
         if (rank < 2) throw ValueError("diagonal: {} has fewer than two dimensions", to_string(call.operand(0).type()));
-        const auto first = static_cast<size_t>(view_axis(call, "dim1"));
-        const auto second = static_cast<size_t>(view_axis(call, "dim2"));
+        const auto first = static_cast<size_t>(call.axis("dim1"));
+        const auto second = static_cast<size_t>(call.axis("dim2"));
         if (first == second) throw ValueError("diagonal: dim1 and dim2 are both {}", first);
         const Dim offset = call.integer("offset");
         const Dim rows = operand.sizes[first];
@@ -194,8 +194,8 @@ tensor([1, 4]))",
         return result;
       },
       [](Emitter& e, const GradientCall& call, const Value& g) {
-        const int64_t first = view_axis(call, "dim1");
-        const int64_t second = view_axis(call, "dim2");
+        const int64_t first = call.axis("dim1");
+        const int64_t second = call.axis("dim2");
         const Dim rows = call.shape(0)[static_cast<size_t>(first)];
         const Dim columns = call.shape(0)[static_cast<size_t>(second)];
         const Dim offset = call.integer("offset");

@@ -7,15 +7,13 @@
 namespace lucid {
 namespace {
 
-Dims axis_of(const Call& call) { return {normalize_axis(call.name(), call.integer("dim"), call.rank(0))}; }
-
 /// The input converted to attribute "dtype", if given.
 Value requested(Emitter& e, const Call& call, const Value& x) {
   return call.is_none("dtype") ? x : e.cast(x, call.dtype_of("dtype"));
 }
 
 std::vector<TensorType> infer_softmax(const Call& call) {
-  axis_of(call);
+  call.axis("dim");
   const Dtype dtype = call.is_none("dtype") ? call.dtype(0) : call.dtype_of("dtype");
   if (!is_float(dtype))
     throw TypeError("{}: x and dtype must be floating-point, got x {}; convert it, or pass dtype=lucid.float32",
@@ -33,7 +31,7 @@ std::vector<Sample> softmax_samples() {
 
 Op softmax() {
   return {
-      .signature = "softmax(x, dim: int = -1, *, dtype: dtype? = None)",
+      .signature = "softmax(x, dim: axis = -1, *, dtype: dtype? = None)",
       .doc = R"(Computes exp(x) / sum(exp(x)) along `dim`, without overflow. `dtype`, if given, is the floating-point
 dtype that `x` is converted to first.
 
@@ -44,7 +42,7 @@ tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
       .infer = infer_softmax,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value x = requested(e, call, in[0]);
-        const Dims axis = axis_of(call);
+        const Dims axis{call.axis("dim")};
         if (numel(x.shape()) == 0) return {e.exp(x)};
         const Value weight = e.exp(e.sub(x, e.amax(x, axis, true)));
         // One division for each row. One for each element would take as long as everything else.
@@ -52,7 +50,7 @@ tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
       },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      const Value weighed = e.mul(g[0], call.out());
-                     return {e.sub(weighed, e.mul(call.out(), e.sum(weighed, axis_of(call), true)))};
+                     return {e.sub(weighed, e.mul(call.out(), e.sum(weighed, Dims{call.axis("dim")}, true)))};
                    },
                    .saves_outputs = true},
       .samples = softmax_samples(),
@@ -61,7 +59,7 @@ tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
 
 Op softmin() {
   return {
-      .signature = "softmin(x, dim: int = -1, *, dtype: dtype? = None)",
+      .signature = "softmin(x, dim: axis = -1, *, dtype: dtype? = None)",
       .doc = R"(Computes softmax(-x) along `dim`, so that the smallest element has the largest weight. `dtype`, if
 given, is the floating-point dtype that `x` is converted to first.
 
@@ -78,7 +76,7 @@ tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
 
 Op log_softmax() {
   return {
-      .signature = "log_softmax(x, dim: int = -1, *, dtype: dtype? = None)",
+      .signature = "log_softmax(x, dim: axis = -1, *, dtype: dtype? = None)",
       .doc = R"(Computes log(softmax(x)) along `dim`, without underflow. `dtype`, if given, is the floating-point dtype
 that `x` is converted to first.
 
@@ -88,13 +86,13 @@ tensor([-0.6931, -0.6931]))",
       .infer = infer_softmax,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value x = requested(e, call, in[0]);
-        const Dims axis = axis_of(call);
+        const Dims axis{call.axis("dim")};
         if (numel(x.shape()) == 0) return {e.exp(x)};
         const Value shifted = e.sub(x, e.amax(x, axis, true));
         return {e.sub(shifted, e.log(e.sum(e.exp(shifted), axis, true)))};
       },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-                     return {e.sub(g[0], e.mul(e.exp(call.out()), e.sum(g[0], axis_of(call), true)))};
+                     return {e.sub(g[0], e.mul(e.exp(call.out()), e.sum(g[0], Dims{call.axis("dim")}, true)))};
                    },
                    .saves_outputs = true},
       .samples = softmax_samples(),
@@ -103,7 +101,7 @@ tensor([-0.6931, -0.6931]))",
 
 Op logsumexp() {
   return {
-      .signature = "logsumexp(x, dim: ints? = None, keepdim: bool = False)",
+      .signature = "logsumexp(x, dim: axes? = None, keepdim: bool = False)",
       .doc = R"(Computes log(sum(exp(x))) over the dimensions `dim`, or over all dimensions by default, without
 overflow. `keepdim` keeps the reduced dimensions with size 1.
 

@@ -8,12 +8,10 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-int64_t sorted_axis(const Call& call) { return normalize_axis(call.name(), call.integer("dim"), call.rank(0)); }
-
 /// The gradient of ops that select elements along a dimension and return their indices: it is added at those indices.
 Gradient picked_gradient(bool removes_dim) {
   return {.rule = [removes_dim](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-            const int64_t dim = sorted_axis(call);
+            const int64_t dim = call.axis("dim");
             Value grad = g[0];
             Value index = call.out(1);
             if (removes_dim && call.rank(0) > 0 && !call.flag("keepdim")) {
@@ -44,7 +42,7 @@ std::vector<Sample> sort_samples() {
 
 Op sort() {
   return {
-      .signature = "sort(x, dim: int = -1, descending: bool = False, stable: bool = False) -> values, indices",
+      .signature = "sort(x, dim: axis = -1, descending: bool = False, stable: bool = False) -> values, indices",
       .doc = R"(Sorts `x` along `dim`, in ascending order unless `descending` is true. Returns the sorted elements as
 `values` and their i64 indices in `x` as `indices`. The sort is always stable. NaN sorts as larger than
 every number.
@@ -52,7 +50,7 @@ every number.
 >>> lucid.sort(lucid.tensor([3, 1, 2]))
 lucid.return_types.sort(values=tensor([1, 2, 3]), indices=tensor([1, 2, 0])))",
       .infer = [](const Call& call) -> Types {
-        sorted_axis(call);
+        call.axis("dim");
         return {{call.dtype(0), call.shape(0)}, {Dtype::kI64, call.shape(0)}};
       },
       .host =
@@ -60,7 +58,7 @@ lucid.return_types.sort(values=tensor([1, 2, 3]), indices=tensor([1, 2, 0])))",
             const HostArray& x = call.in(0);
             const HostArray values = call.make_output(x.type);
             const HostArray indices = call.make_output({Dtype::kI64, x.type.shape});
-            const Lines lines(x.type.shape, sorted_axis(call));
+            const Lines lines(x.type.shape, call.axis("dim"));
             dispatch_all(x.type.dtype, [&]<typename T>() {
               for_each_line<T>(x, lines, [&](int64_t line, std::vector<IndexedElement<T>>& elements) {
                 std::sort(elements.begin(), elements.end(), sort_order<T>(call.flag("descending")));
@@ -75,7 +73,7 @@ lucid.return_types.sort(values=tensor([1, 2, 3]), indices=tensor([1, 2, 0])))",
 
 Op argsort() {
   return {
-      .signature = "argsort(x, dim: int = -1, descending: bool = False, stable: bool = False)",
+      .signature = "argsort(x, dim: axis = -1, descending: bool = False, stable: bool = False)",
       .doc = R"(Returns the i64 indices that sort `x` along `dim`, in ascending order unless `descending` is true. The
 sort is always stable. NaN sorts as larger than every number.
 
@@ -102,7 +100,7 @@ tensor([1, 2, 3]))",
 }
 
 Types infer_topk(const Call& call) {
-  const int64_t axis = sorted_axis(call);
+  const int64_t axis = call.axis("dim");
   const int64_t k = call.integer("k");
   Dims shape = call.shape(0);
   const int64_t size = shape.empty() ? Dim(1) : shape[static_cast<size_t>(axis)];
@@ -116,7 +114,7 @@ Types infer_topk(const Call& call) {
 
 Op topk() {
   return {
-      .signature = "topk(x, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> values, indices",
+      .signature = "topk(x, k: int, dim: axis = -1, largest: bool = True, sorted: bool = True) -> values, indices",
       .doc = R"(Returns the `k` largest elements of `x` along `dim`, or the smallest if `largest` is false, as `values`
 and their i64 indices as `indices`. They are always sorted, best first; of equal elements the first ones
 are chosen. NaN counts as larger than every number. Raises ValueError if `k` is negative or exceeds the
@@ -131,7 +129,7 @@ lucid.return_types.topk(values=tensor([5, 4]), indices=tensor([4, 2])))",
             const Types types = infer_topk(call);
             const HostArray values = call.make_output(types[0]);
             const HostArray indices = call.make_output(types[1]);
-            const int64_t axis = sorted_axis(call);
+            const int64_t axis = call.axis("dim");
             const Lines from(x.type.shape, axis);
             const Lines to(types[0].shape, axis);
             if (to.length == 0) return;
@@ -154,7 +152,7 @@ lucid.return_types.topk(values=tensor([5, 4]), indices=tensor([4, 2])))",
 
 /// The result types of ops that select one element from each line.
 Types infer_one(const Call& call) {
-  const int64_t axis = sorted_axis(call);
+  const int64_t axis = call.axis("dim");
   if (call.rank(0) > 0 && call.shape(0)[static_cast<size_t>(axis)] == 0)
     throw ValueError("{}: dimension {} of {} has no elements", call.name(), axis, to_string(call.operand(0).type()));
   const Dims shape = call.rank(0) == 0 ? Dims() : reduced_shape(call.shape(0), Dims{axis}, call.flag("keepdim"));
@@ -169,7 +167,7 @@ auto pick_one(F rank) {
     const Types types = infer_one(call);
     const HostArray values = call.make_output(types[0]);
     const HostArray indices = call.make_output(types[1]);
-    const Lines lines(x.type.shape, sorted_axis(call));
+    const Lines lines(x.type.shape, call.axis("dim"));
     dispatch_all(x.type.dtype, [&]<typename T>() {
       for_each_line<T>(x, lines, [&](int64_t line, std::vector<IndexedElement<T>>& elements) {
         const auto selected = elements.begin() + rank(call, elements);
@@ -183,7 +181,7 @@ auto pick_one(F rank) {
 
 Op kthvalue() {
   return {
-      .signature = "kthvalue(x, k: int, dim: int = -1, keepdim: bool = False) -> values, indices",
+      .signature = "kthvalue(x, k: int, dim: axis = -1, keepdim: bool = False) -> values, indices",
       .doc = R"(Returns the `k`-th smallest element of `x` along `dim`, counted from 1, as `values` and its i64 index as
 `indices`. `keepdim` keeps the reduced dimension with size 1. NaN counts as larger than every number.
 Raises ValueError if `k` is below 1 or exceeds the size of `dim`.
@@ -192,10 +190,10 @@ Raises ValueError if `k` is below 1 or exceeds the size of `dim`.
 lucid.return_types.kthvalue(values=tensor(2), indices=tensor(2)))",
       .infer = [](const Call& call) -> Types {
         const Types types = infer_one(call);
-        const int64_t size = call.rank(0) == 0 ? Dim(1) : call.shape(0)[static_cast<size_t>(sorted_axis(call))];
+        const int64_t size = call.rank(0) == 0 ? Dim(1) : call.shape(0)[static_cast<size_t>(call.axis("dim"))];
         const int64_t k = call.integer("k");
         if (k < 1 || k > size)
-          throw ValueError("kthvalue: k is {}, but dimension {} of {} has {} elements", k, sorted_axis(call),
+          throw ValueError("kthvalue: k is {}, but dimension {} of {} has {} elements", k, call.axis("dim"),
                            to_string(call.operand(0).type()), size);
         return types;
       },
@@ -218,7 +216,7 @@ int64_t median_rank(const std::vector<IndexedElement<T>>& elements) {
 
 Op median_dim() {
   return {
-      .signature = "median_dim(x, dim: int, keepdim: bool = False) -> values, indices",
+      .signature = "median_dim(x, dim: axis, keepdim: bool = False) -> values, indices",
       .doc = R"(Returns the medians of `x` along `dim` as `values` and their i64 indices as `indices`. The median of an
 even number of elements is the lower of the two middle ones. NaN is propagated. `keepdim` keeps the
 reduced dimension with size 1. Raises ValueError if there are no elements to reduce.

@@ -49,7 +49,7 @@ Value variance_gradient(Emitter& e, const Call& call, const Value& g, const Valu
 
 Op var() {
   return {
-      .signature = "var(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0)",
+      .signature = "var(x, dim: axes? = None, keepdim: bool = False, *, correction: float = 1.0)",
       .doc = R"(Returns the variance of `x` over the dimensions `dim`, or over all dimensions by default: the sum of
 squared deviations from the mean, divided by max(0, n - correction) for n elements. The default
 `correction` of 1 is Bessel's correction. `keepdim` keeps the reduced dimensions with size 1.
@@ -70,7 +70,7 @@ tensor(1.))",
 
 Op standard_deviation() {
   return {
-      .signature = "std(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0)",
+      .signature = "std(x, dim: axes? = None, keepdim: bool = False, *, correction: float = 1.0)",
       .doc = R"(Returns the standard deviation of `x` over the dimensions `dim`, or over all dimensions by default: the
 square root of the variance, which is the sum of squared deviations from the mean divided by max(0, n -
 correction) for n elements. `keepdim` keeps the reduced dimensions with size 1.
@@ -96,7 +96,7 @@ tensor(1.))",
 
 Op var_mean() {
   return {
-      .signature = "var_mean(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0) -> var, mean",
+      .signature = "var_mean(x, dim: axes? = None, keepdim: bool = False, *, correction: float = 1.0) -> var, mean",
       .doc = R"(Returns the variance and the mean of `x` over the dimensions `dim`, or over all dimensions by default,
 as `var` and `mean`. The variance divides by max(0, n - correction) for n elements. `keepdim` keeps the
 reduced dimensions with size 1.
@@ -118,7 +118,7 @@ Value without_nan(Emitter& e, const Value& x) { return e.where(e.isnan(x), 0, x)
 
 Op nansum() {
   return {
-      .signature = "nansum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
+      .signature = "nansum(x, dim: axes? = None, keepdim: bool = False, *, dtype: dtype? = None)",
       .doc = R"(Returns the sum of the elements of `x` that are not NaN over the dimensions `dim`, or over all
 dimensions by default. `keepdim` keeps the reduced dimensions with size 1. Integers and bools are summed
 in i64 unless `dtype` is given.
@@ -135,7 +135,7 @@ tensor(3.))",
 
 Op nanmean() {
   return {
-      .signature = "nanmean(x, dim: ints? = None, keepdim: bool = False)",
+      .signature = "nanmean(x, dim: axes? = None, keepdim: bool = False)",
       .doc = R"(Returns the mean of the elements of `x` that are not NaN over the dimensions `dim`, or over all
 dimensions by default. `keepdim` keeps the reduced dimensions with size 1. The result is NaN where every
 element is NaN.
@@ -153,7 +153,7 @@ tensor(1.5000))",
 
 Op count_nonzero() {
   return {
-      .signature = "count_nonzero(x, dim: ints? = None)",
+      .signature = "count_nonzero(x, dim: axes? = None)",
       .doc = R"(Counts the nonzero elements of `x` over the dimensions `dim`, or over all dimensions by default. The
 result is i64.
 
@@ -208,7 +208,7 @@ Op norm() {
   for (const double p : {0.0, 1.0, 3.0, 1.5, kInfinity, -kInfinity})
     samples = std::move(samples) + with({{{nonzero({5, 7})}}}, {{"p", p}, {"dim", Dims{1}}});
   return {
-      .signature = "norm(x, p: float = 2.0, dim: ints? = None, keepdim: bool = False)",
+      .signature = "norm(x, p: float = 2.0, dim: axes? = None, keepdim: bool = False)",
       .doc = R"(Computes the vector p-norm (sum of |x|^p)^(1/p) over the dimensions `dim`, or over all dimensions by
 default. p = inf and p = -inf select the largest and the smallest absolute value, and p = 0 counts the
 nonzero elements. `keepdim` keeps the reduced dimensions with size 1. The gradient is 0 where the norm

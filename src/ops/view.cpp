@@ -84,7 +84,7 @@ tensor([[1, 2],
 Op flatten() {
   return reshaping(
       {
-          .signature = "flatten(x, start_dim: int = 0, end_dim: int = -1)",
+          .signature = "flatten(x, start_dim: axis = 0, end_dim: axis = -1)",
           .doc = R"(Returns `x` with the dimensions from `start_dim` to `end_dim`, both included, merged into one. A 0-d
 tensor becomes a vector of one element. The result is a view if the strides of `x` allow it and a
 copy otherwise.
@@ -97,8 +97,8 @@ copy otherwise.
       },
       [](const Call& call) -> Dims {
         const int64_t rank = call.rank(0);
-        const int64_t first = view_axis(call, "start_dim");
-        const int64_t last = view_axis(call, "end_dim");
+        const int64_t first = call.axis("start_dim");
+        const int64_t last = call.axis("end_dim");
         if (rank == 0) return {1};
         if (first > last)
           throw ValueError("flatten: start_dim {} comes after end_dim {} of {}", first, last,
@@ -118,7 +118,7 @@ copy otherwise.
 Op unflatten() {
   return reshaping(
       {
-          .signature = "unflatten(x, dim: int, sizes: ints)",
+          .signature = "unflatten(x, dim: axis, sizes: ints)",
           .doc = R"(Returns `x` with dimension `dim` split into dimensions of the given `sizes`. One size may be -1 and
 is then inferred. The result is a view.
 
@@ -129,7 +129,7 @@ is then inferred. The result is a view.
       },
       [](const Call& call) {
         if (call.rank(0) == 0) throw IndexError("unflatten: a 0-d tensor has no dimension to split");
-        const auto axis = static_cast<size_t>(view_axis(call));
+        const auto axis = static_cast<size_t>(call.axis("dim"));
         const Dims inner = infer_shape(call.name(), call.ints("sizes"), call.shape(0)[axis]);
         Dims shape(call.shape(0).begin(), call.shape(0).begin() + axis);
         for (Dim size : inner) shape.push_back(size);
@@ -141,7 +141,7 @@ is then inferred. The result is a view.
 Op squeeze() {
   Op op = strided_view(
       {
-          .signature = "squeeze(x, dim: ints? = None)",
+          .signature = "squeeze(x, dim: axes? = None)",
           .doc = R"(Returns a view of `x` without its dimensions of size 1. If `dim` is given, removes only those of the
 given dimensions that have size 1.
 
@@ -154,7 +154,7 @@ given dimensions that have size 1.
       },
       [](const Call& call, const Geometry& operand) {
         const bool all = call.is_none("dim");
-        const Dims axes = all ? Dims() : normalize_axes(call.name(), call.ints("dim"), call.rank(0));
+        const Dims axes = call.axes("dim");
         Geometry result{{}, {}, operand.offset};
         for (int64_t d = 0; d < operand.sizes.rank(); ++d) {
           const auto i = static_cast<size_t>(d);
@@ -172,7 +172,7 @@ given dimensions that have size 1.
 Op unsqueeze() {
   Op op = strided_view(
       {
-          .signature = "unsqueeze(x, dim: int)",
+          .signature = "unsqueeze(x, dim: axis)",
           .doc = R"(Returns a view of `x` with a dimension of size 1 inserted at position `dim`. A negative `dim` counts
 from the end of the result.
 
@@ -184,7 +184,7 @@ from the end of the result.
       },
       [](const Call& call, const Geometry& operand) {
         const int64_t rank = operand.sizes.rank();
-        const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), rank + 1));
+        const auto axis = static_cast<size_t>(call.axis("dim", rank + 1));
         Geometry result = operand;
         const Dim stride = axis < operand.sizes.size() ? operand.sizes[axis] * operand.strides[axis] : Dim(1);
         result.sizes.insert(axis, 1);
@@ -199,8 +199,8 @@ Op exchange(Op op) {
   op.samples = with({{{normal({2, 3})}}, {{normal({2, 3, 4})}}}, {{"dim0", int64_t{0}}, {"dim1", int64_t{-1}}}) +
                with({{{normal({})}}}, {{"dim0", int64_t{0}}, {"dim1", int64_t{0}}});
   return reordering(std::move(op), [](const Call& call) {
-    const auto first = static_cast<size_t>(view_axis(call, "dim0"));
-    const auto second = static_cast<size_t>(view_axis(call, "dim1"));
+    const auto first = static_cast<size_t>(call.axis("dim0"));
+    const auto second = static_cast<size_t>(call.axis("dim1"));
     Dims order = identity_order(call.rank(0));
     if (!order.empty()) std::swap(order[first], order[second]);
     return order;
@@ -208,7 +208,7 @@ Op exchange(Op op) {
 }
 
 Op transpose() {
-  return exchange({.signature = "transpose(x, dim0: int, dim1: int)",
+  return exchange({.signature = "transpose(x, dim0: axis, dim1: axis)",
                    .doc = R"(Returns a view of `x` with dimensions `dim0` and `dim1` swapped.
 
 >>> lucid.transpose(lucid.zeros(2, 3), 0, 1).shape
@@ -217,7 +217,7 @@ Op transpose() {
 }
 
 Op swapaxes() {
-  return exchange({.signature = "swapaxes(x, dim0: int, dim1: int)",
+  return exchange({.signature = "swapaxes(x, dim0: axis, dim1: axis)",
                    .doc = R"(Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
 
 >>> lucid.swapaxes(lucid.zeros(2, 3), 0, 1).shape
@@ -226,7 +226,7 @@ Op swapaxes() {
 }
 
 Op swapdims() {
-  return exchange({.signature = "swapdims(x, dim0: int, dim1: int)",
+  return exchange({.signature = "swapdims(x, dim0: axis, dim1: axis)",
                    .doc = R"(Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
 
 >>> lucid.swapdims(lucid.zeros(2, 3), 0, 1).shape
@@ -237,7 +237,7 @@ Op swapdims() {
 Op permute() {
   return reordering(
       {
-          .signature = "permute(x, dims: ints*)",
+          .signature = "permute(x, dims: axes*)",
           .doc = R"(Returns a view of `x` with its dimensions in the order `dims`: dimension i of the result is
 dimension dims[i] of `x`. Raises ValueError if `dims` is not a permutation of all dimensions.
 
@@ -252,17 +252,14 @@ dimension dims[i] of `x`. Raises ValueError if `dims` is not a permutation of al
         if (dims.rank() != rank)
           throw ValueError("permute: {} has {} dimensions but dims {} names {}", to_string(call.operand(0).type()),
                            rank, to_string(dims), dims.size());
-        normalize_axes(call.name(), dims, rank);  // rejects repeats
-        Dims order;
-        for (int64_t d : dims) order.push_back(normalize_axis(call.name(), d, rank));
-        return order;
+        return call.ordered_axes("dims");
       });
 }
 
 Op movedim() {
   return reordering(
       {
-          .signature = "movedim(x, source: ints, destination: ints)",
+          .signature = "movedim(x, source: axes, destination: axes)",
           .doc = R"(Returns a view of `x` with the dimensions `source` moved to the positions `destination`. The other
 dimensions keep their order. Raises ValueError if the two differ in length or repeat a dimension.
 
@@ -273,20 +270,17 @@ dimensions keep their order. Raises ValueError if the two differ in length or re
       },
       [](const Call& call) {
         const int64_t rank = call.rank(0);
-        const Dims& source = call.ints("source");
-        const Dims& destination = call.ints("destination");
-        if (source.size() != destination.size())
-          throw ValueError("movedim: source {} and destination {} differ in length", to_string(source),
-                           to_string(destination));
-        normalize_axes(call.name(), source, rank);
-        normalize_axes(call.name(), destination, rank);
+        if (call.ints("source").size() != call.ints("destination").size())
+          throw ValueError("movedim: source {} and destination {} differ in length", to_string(call.ints("source")),
+                           to_string(call.ints("destination")));
+        const Dims source = call.ordered_axes("source");
+        const Dims destination = call.ordered_axes("destination");
         if (rank == 0) return Dims();
         Dims order(static_cast<size_t>(rank), -1);
         std::vector<bool> moved(static_cast<size_t>(rank));
         for (size_t i = 0; i < source.size(); ++i) {
-          const int64_t from = normalize_axis(call.name(), source[i], rank);
-          order[static_cast<size_t>(normalize_axis(call.name(), destination[i], rank))] = from;
-          moved[static_cast<size_t>(from)] = true;
+          order[static_cast<size_t>(destination[i])] = source[i];
+          moved[static_cast<size_t>(source[i])] = true;
         }
         size_t next = 0;
         for (Dim& axis : order) {

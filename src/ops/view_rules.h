@@ -1,16 +1,9 @@
 #pragma once
 
-#include <string_view>
-
 #include "ir/op.h"
 
 /// Shared parts of view ops.
 namespace lucid {
-
-/// Attribute `name` as a normalized axis of operand 0.
-inline int64_t view_axis(const Call& call, std::string_view name = "dim") {
-  return normalize_axis(call.name(), call.integer(name), call.rank(0));
-}
 
 /// Completes a view op from `f`, which maps the geometry of the operand to that of the result. The shape rule applies
 /// `f` to a contiguous operand.

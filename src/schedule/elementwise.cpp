@@ -151,8 +151,7 @@ void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& grou
   const IRNode& node = graph.nodes[group.root()];
   const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
   const NodeCall call(graph, node);
-  const auto axis =
-      static_cast<size_t>(normalize_axis(node.op->name(), call.call().integer("dim"), result.geometry.sizes.rank()));
+  const auto axis = static_cast<size_t>(call.call().axis("dim"));
   Dim start = 0;
   for (const IROperand& input : node.inputs) {
     MemoryOperand part = result;

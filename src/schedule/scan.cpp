@@ -25,7 +25,7 @@ void schedule_scan(Schedule& schedule, const IRGraph& graph, const Group& group)
   if (elements == 0) return;
   const auto rank = result.geometry.sizes.rank();
   const NodeCall call(graph, node);
-  const int64_t axis = rank ? normalize_axis(node.op->name(), call.call().integer("dim"), rank) : 0;
+  const int64_t axis = call.call().axis("dim");
   Dims order;
   for (int64_t d = 0; d < rank; ++d)
     if (d != axis) order.push_back(d);

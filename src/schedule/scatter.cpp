@@ -106,7 +106,7 @@ std::optional<CheckedIndices> checked_indices(const IRGraph& graph, const IRNode
   if (schema.operand_index("index") == 1 && schema.attribute_index("dim") >= 0) {
     const bool has_axis = call.call().rank(0) > 0;
     return CheckedIndices{node.inputs[1].id,
-                          has_axis ? call.call().shape(0)[static_cast<size_t>(indexed_axis(call.call()))] : Dim(1)};
+                          has_axis ? call.call().shape(0)[static_cast<size_t>(call.call().axis("dim"))] : Dim(1)};
   }
   // A list of indices along the first dimensions, which may be negative.
   const bool is_first = schema.operand_index("indices") == 2 && node.inputs.size() == 3;

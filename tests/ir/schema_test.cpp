@@ -13,9 +13,9 @@ TEST(Schema, ReadsEveryKindOfParameter) {
   const Schema schema = parse_schema(
       "f(x, xs: tensors, bias? = None, a: bool = True, b: int = -3, c: float = 2, d: ints = 4, e: ints*, *, g: dtype? "
       "= None, "
-      "h: str = 'mean')");
+      "h: str = 'mean', i: axis = -1, j: axes* = [0, -1])");
   EXPECT_EQ(schema.name, "f");
-  ASSERT_EQ(schema.parameters.size(), 10u);
+  ASSERT_EQ(schema.parameters.size(), 12u);
   EXPECT_EQ(schema.parameters[0].kind, ParameterKind::kTensor);
   EXPECT_EQ(schema.parameters[1].kind, ParameterKind::kTensors);
   EXPECT_TRUE(schema.parameters[2].optional);
@@ -23,14 +23,21 @@ TEST(Schema, ReadsEveryKindOfParameter) {
   EXPECT_EQ(std::get<Dim>(schema.parameters[4].default_value), -3);
   EXPECT_EQ(std::get<double>(schema.parameters[5].default_value), 2.0);
   EXPECT_EQ(std::get<Dims>(schema.parameters[6].default_value), Dims{4});
-  EXPECT_EQ(schema.parameters[7].kind, ParameterKind::kVarInts);
+  EXPECT_EQ(schema.parameters[7].kind, ParameterKind::kInts);
+  EXPECT_FALSE(schema.parameters[6].spread);
+  EXPECT_TRUE(schema.parameters[7].spread);
   EXPECT_FALSE(schema.parameters[7].keyword_only);
   EXPECT_TRUE(schema.parameters[8].keyword_only);
   EXPECT_EQ(std::get<std::string>(schema.parameters[9].default_value), "mean");
+  EXPECT_EQ(schema.parameters[10].kind, ParameterKind::kAxis);
+  EXPECT_EQ(std::get<Dim>(schema.parameters[10].default_value), -1);
+  EXPECT_EQ(schema.parameters[11].kind, ParameterKind::kAxes);
+  EXPECT_TRUE(schema.parameters[11].spread);
+  EXPECT_EQ(std::get<Dims>(schema.parameters[11].default_value), (Dims{0, -1}));
 }
 
 TEST(Schema, FindsPositionsAmongOperandsAndAttributes) {
-  const Schema schema = parse_schema("f(dim: int, x, keepdim: bool = False, y? = None)");
+  const Schema schema = parse_schema("f(dim: axis, x, keepdim: bool = False, y? = None)");
   EXPECT_EQ(schema.attribute_index("dim"), 0);
   EXPECT_EQ(schema.attribute_index("keepdim"), 1);
   EXPECT_EQ(schema.attribute_index("x"), -1);
@@ -48,7 +55,7 @@ TEST(Schema, ReadsResults) {
 TEST(Schema, ParsesWhatItPrints) {
   for (const char* text :
        {"f()", "f(x, y? = none)", "f(xs: tensors, *, dtype: dtype = bf16)", "f(x, a: float = inf, b: ints* = [1,2])",
-        "f(x, s: str = \"a\\\"b\\x07\\n\") -> a, b", "f(x) -> tensors"}) {
+        "f(x, dim: axis = -1, dims: axes*? = none)", "f(x, s: str = \"a\\\"b\\x07\\n\") -> a, b", "f(x) -> tensors"}) {
     const std::string printed = parse_schema(text).to_string();
     EXPECT_EQ(printed, parse_schema(printed).to_string());
     EXPECT_EQ(printed, text);
@@ -57,8 +64,8 @@ TEST(Schema, ParsesWhatItPrints) {
 
 TEST(Schema, RejectsInvalidSignatures) {
   for (const char* text :
-       {"", "f", "f(", "f(x", "f(x,,y)", "f(x: tensr)", "f(x = 3)", "f(a: int = 0.5)", "f(a: int = None)", "f(x, x)",
-        "f(a: tensors, b: tensors)", "f(x) -> one", "f(x) y", "f(a: str = 'b)", "f(1)"})
+       {"", "f", "f(", "f(x", "f(x,,y)", "f(x: tensr)", "f(x = 3)", "f(a: int = 0.5)", "f(a: int = None)", "f(a: int*)",
+        "f(a: axis = [1])", "f(x, x)", "f(a: tensors, b: tensors)", "f(x) -> one", "f(x) y", "f(a: str = 'b)", "f(1)"})
     EXPECT_THROW(parse_schema(text), InternalError) << text;
 }
 

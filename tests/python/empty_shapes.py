@@ -59,7 +59,7 @@ def run(op: dict[str, Any], case: Case, mode: str) -> None:
         elif kind == "tensors":
             arguments[name] = [operand(op, next(tensors), shape, mode != "eager") for _ in range(listed)]
         elif name == "dim":
-            arguments[name] = [dim] if kind == "ints" else dim
+            arguments[name] = [dim] if kind == "axes" else dim
         elif name in sample["attributes"]:
             arguments[name] = sample["attributes"][name]
 

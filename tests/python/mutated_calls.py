@@ -22,8 +22,8 @@ DTYPES = [*op_samples.NUMPY_DTYPES, lucid.bfloat16]
 TOO_LONG = [2**63, 2**100, -(2**63) - 1, -(2**64)]
 OTHER_NAMES = {"dim": ("axis",), "dims": ("axes",), "keepdim": ("keepdims",), "dim0": ("axis0",), "dim1": ("axis1",)}
 # Parameters that name dimensions. `dims` of `tile` is not a list of dimensions; `tensordot` has two meanings of it.
-DIMENSIONS = {"dim", "dims", "dim0", "dim1", "dim2", "source", "destination", "start_dim", "end_dim"}
-NO_DIMENSIONS = {("tile", "dims"), ("tensordot", "dims")}
+# Kinds of parameters that are integers or lists of them.
+NUMBERS = ("int", "axis", "ints", "axes")
 # Ops that also check the number of dimensions, before or after their range.
 ALSO_COUNTED = {"roll", "movedim", "permute", "take_along_dim"}
 # Parameters that are sizes of results: negative numbers, and sizes that exceed all memory, are errors.
@@ -147,11 +147,11 @@ class CallMutator:
         junk = [no_number(rng)]
         if not parameter.optional and not (parameter.has_default and kind == "tensor"):
             junk.append(None)
-        if kind in ("int", "ints", "float", "bool", "flag", "generator", "strict", "tensor", "tensors"):
+        if kind in (*NUMBERS, "float", "bool", "flag", "generator", "strict", "tensor", "tensors"):
             junk.append("x")
-        if kind in ("int", "ints", "bool", "str", "generator"):
+        if kind in (*NUMBERS, "bool", "str", "generator"):
             junk += [1.5, math.nan, np.float64(2)]
-        if kind in ("int", "ints", "bool", "float", "dtype", "str", "generator"):
+        if kind in (*NUMBERS, "bool", "float", "dtype", "str", "generator"):
             junk += [[None], [[1, 2], [3]], np.array(["a", "b"]), [1j]]
         if kind in ("str", "dtype", "generator", "strict"):
             junk += [3, True]
@@ -168,7 +168,7 @@ class CallMutator:
             self.arguments[name] = rng.choice(TOO_LONG)
             return "integer beyond 64 bits", (OverflowError,)
         key = (self.call.name.removeprefix("Tensor.").removesuffix("_") if self.call.op else self.call.name, name)
-        if name in DIMENSIONS and key not in NO_DIMENSIONS and (rank := self.rank()) is not None:
+        if parameter.kind == "axis" and (rank := self.rank()) is not None:
             self.arguments[name] = self.beyond(rank)
             return "dimension out of range", (IndexError, ValueError) if key[0] in ALSO_COUNTED else (IndexError,)
         if key in SIZES:
@@ -180,6 +180,8 @@ class CallMutator:
             return kind, (*expected, RETURNS) if key[0] in ("eye", "tril_indices", "triu_indices") else expected
         self.arguments[name] = rng.choice([-1, -2, -3, -100, 0, 1, 2, 100, 2**40, 2**62, 2**63 - 1, -(2**63)])
         return "other integer", (ValueError, IndexError, MemoryError, RETURNS)
+
+    mutate_axis = mutate_int
 
     def mutate_ints(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
         name, rng = parameter.name, self.random
@@ -197,7 +199,7 @@ class CallMutator:
         if change < 0.2:
             put(rng.choice(["1", 1.0, None, [1], object(), 1j, lucid.ones(2)]))
             return "wrong type among integers", (TypeError,)
-        if name in DIMENSIONS and key not in NO_DIMENSIONS and (rank := self.rank()) is not None:
+        if parameter.kind == "axes" and (rank := self.rank()) is not None:
             if change < 0.7 or not numbers:
                 put(self.beyond(rank))
                 # Lists that belong together must also have the same length.
@@ -214,6 +216,8 @@ class CallMutator:
         else:
             put(rng.choice([-1, -2, -100, 0, 1, 2, 7, 100, 2**40, 2**62, -(2**62), -(2**63)]))
         return "other integers", (ValueError, IndexError, MemoryError, RETURNS)
+
+    mutate_axes = mutate_ints
 
     def rank(self) -> int | None:
         """The rank that dimensions refer to; None if it is not the rank of the first argument."""

@@ -133,7 +133,7 @@ def function_templates() -> list[tuple[str, Any, list[Parameter], dict[str, Call
     open_size = p("size", "ints", True, True)  # without it, the result is 0-d, or the arguments shift
     generator, gradient = p("generator", "generator", True, True), p("requires_grad", "bool", False, True)
     x, like = p("x", "tensor"), p("x", "strict")
-    dim, dims = p("dim", "int", True, True), p("dim", "ints", True, True)
+    dim, dims = p("dim", "axis", True, True), p("dim", "axes", True, True)
     keepdim = p("keepdim", "bool", False, True)
     seeded = lucid.Generator
 

@@ -40,6 +40,7 @@ class Given {
 
   bool bool_(size_t i) const { return std::get<bool>(attributes_[i]); }
   int64_t int_(size_t i) const { return std::get<Dim>(attributes_[i]); }
+  int64_t axis_(size_t i) const { return int_(i); }
   double float_(size_t i) const { return std::get<double>(attributes_[i]); }
   Dtype dtype_(size_t i) const { return std::get<Dtype>(attributes_[i]); }
   const std::string& str_(size_t i) const { return std::get<std::string>(attributes_[i]); }
@@ -47,14 +48,17 @@ class Given {
     const Dims& dims = std::get<Dims>(attributes_[i]);
     return lists_.emplace_back(dims.begin(), dims.end());
   }
+  const Shape& axes_(size_t i) const { return ints_(i); }
   std::optional<bool> optional_bool_(size_t i) const { return optional(i, &Given::bool_); }
   std::optional<int64_t> optional_int_(size_t i) const { return optional(i, &Given::int_); }
+  std::optional<int64_t> optional_axis_(size_t i) const { return optional_int_(i); }
   std::optional<double> optional_float_(size_t i) const { return optional(i, &Given::float_); }
   std::optional<Dtype> optional_dtype_(size_t i) const { return optional(i, &Given::dtype_); }
   std::optional<std::string> optional_str_(size_t i) const {
     return is_none(i) ? std::nullopt : std::optional(str_(i));
   }
   OptionalInts optional_ints_(size_t i) const { return is_none(i) ? OptionalInts(kNone) : OptionalInts(ints_(i)); }
+  OptionalInts optional_axes_(size_t i) const { return optional_ints_(i); }
 
  private:
   bool is_none(size_t i) const { return std::holds_alternative<std::monostate>(attributes_[i]); }

@@ -55,11 +55,14 @@ def test_each_kind_of_parameter_has_a_type_and_a_default(tmp_path: Path) -> None
         parameter("g", "dtype", default="bf16"),
         parameter("h", "str", default="mean"),
         parameter("i", "float", optional=True, default=None),
+        parameter("j", "axis", default=-1),
+        parameter("k", "axes", optional=True, default=None),
     ]
     assert declaration(tmp_path, parameters) == (
         "Value f(Operand x, std::span<const Value> xs, Operand bias = {}, bool a = true, Dim b = -3, "
         "double c = 2.0, double d = -std::numeric_limits<double>::infinity(), const Dims& e = Dims{1, 2}, "
-        'Dtype g = Dtype::kBF16, const std::string& h = "mean", std::optional<double> i = std::nullopt);'
+        'Dtype g = Dtype::kBF16, const std::string& h = "mean", std::optional<double> i = std::nullopt, '
+        "int64_t j = -1, const std::optional<Dims>& k = std::nullopt);"
     )
 
 

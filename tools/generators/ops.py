@@ -15,19 +15,20 @@ NOT_CALLED = "optimizer.cpp"
 CPP_TYPES = {
     "bool": "bool",
     "int": "Dim",
+    "axis": "int64_t",
     "float": "double",
     "ints": "Dims",
+    "axes": "Dims",
     "dtype": "Dtype",
     "str": "std::string",
 }
-# Parameters that are the index of a dimension, never a size.
-AXES = {"dim", "start_dim", "end_dim"}
 
 
 class Parameter:
     def __init__(self, entry):
         self.name = entry["name"]
         self.kind = entry["kind"]
+        self.is_list = self.kind in ("ints", "axes")
         self.optional = entry["optional"]
         self.default = entry.get("default")
         # An optional tensor may be omitted, even without `= None` in its signature.
@@ -45,7 +46,7 @@ class Parameter:
         cpp = CPP_TYPES[self.kind]
         if self.optional:
             cpp = f"std::optional<{cpp}>"
-        if self.kind in ("ints", "str"):
+        if self.is_list or self.kind == "str":
             cpp = f"const {cpp}&"
         return f"{cpp} {self.name}" + (f" = {self.cpp_default()}" if with_default else "")
 
@@ -53,7 +54,7 @@ class Parameter:
         value = self.default
         if value is None:
             return "std::nullopt"
-        if self.kind == "ints":
+        if self.is_list:
             return f"Dims{{{', '.join(map(str, value))}}}"
         if self.kind == "str":
             return json.dumps(value)
@@ -71,11 +72,11 @@ class Parameter:
             return f"const std::vector<Tensor>& {self.name}"
         if self.kind == "tensor":
             return f"const Argument& {self.name}" + (" = Argument()" if with_default else "")
-        if self.kind == "ints":
+        if self.is_list:
             cpp = "OptionalInts" if self.optional else "Ints"
             default = "kNone" if self.default is None else f"{{{', '.join(map(str, self.default))}}}"
             return f"{cpp} {self.name}" + (f" = {default}" if with_default else "")
-        cpp = "int64_t" if self.name in AXES else CPP_TYPES[self.kind]
+        cpp = CPP_TYPES[self.kind]
         if self.optional:
             cpp = f"std::optional<{cpp}>"
         if self.kind == "str":
@@ -88,7 +89,7 @@ class Parameter:
             return f"values_of({self.name})"
         if self.kind == "tensor":
             return f"operand_of({self.name})"
-        return f"dims_of({self.name})" if self.kind == "ints" else self.name
+        return f"dims_of({self.name})" if self.is_list else self.name
 
 
 class Signature:

@@ -112,15 +112,16 @@ class Call:
         return self.b.constant(value, dtype or self.dtype)
 
     def dims(self, name: str = "dim", position: int = 0) -> list[int] | None:
-        """The attribute with dimensions, counted from 0; None if it is None."""
+        """The attribute with axes of an operand, counted from 0; None if it is None."""
         dims = self.attributes[name]
         if dims is None:
             return None
         rank = self.rank(position)
         return [dim % rank if rank else 0 for dim in (dims if isinstance(dims, tuple | list) else [dims])]
 
-    def dim(self, name: str = "dim", position: int = 0) -> int:
-        rank = self.rank(position)
+    def dim(self, name: str = "dim", rank: int | None = None) -> int:
+        """The attribute with an axis of the first operand, or of a tensor of `rank` dimensions, counted from 0."""
+        rank = self.rank() if rank is None else rank
         return int(self.attributes[name]) % rank if rank else 0
 
     def count(self, dims: Sequence[int] | None, position: int = 0) -> int:

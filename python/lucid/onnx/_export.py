@@ -345,11 +345,11 @@ def _attributes(step: Step, operands: list[Any]) -> dict[str, Any]:
                 found[parameter["name"]] = numbers_proto(float(value), _core.float64)
             case "dtype":
                 found[parameter["name"]] = NUMBERS[value]
-            case "ints":
+            case "ints" | "axes":
                 if any(isinstance(size, Size) for size in value):
                     raise NotImplementedError("a size that varies")
                 found[parameter["name"]] = numbers_proto(list(value), _core.int64)
-            case "int" | "bool":
+            case "int" | "axis" | "bool":
                 if isinstance(value, Size):
                     raise NotImplementedError("a size that varies")
                 found[parameter["name"]] = int(value)

@@ -53,9 +53,9 @@ def _attribute(node: Node, key: str, kind: str) -> Any:
     match kind:
         case "float" if isinstance(value, np.ndarray) and value.ndim == 0:
             return float(value)
-        case "ints" if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == np.int64:
+        case "ints" | "axes" if isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype == np.int64:
             return [int(each) for each in value]
-        case "int" if isinstance(value, int):
+        case "int" | "axis" if isinstance(value, int):
             return value
         case "bool" if isinstance(value, int):
             return bool(value)

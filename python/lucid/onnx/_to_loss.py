@@ -239,7 +239,7 @@ def _cosine(c: Call, dim: int, eps: float) -> str:
 @function("cosine_similarity")
 def _cosine_similarity(c: Call) -> str:
     rank = max(c.rank(0), c.rank(1))
-    return _cosine(c, c["dim"] % rank - rank, c["eps"])
+    return _cosine(c, c.dim(rank=rank) - rank, c["eps"])
 
 
 def _distance(c: Call, x: str, y: str, p: float, eps: float, keepdim: bool) -> str:

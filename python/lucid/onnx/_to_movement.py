@@ -37,7 +37,7 @@ def _squeeze(c: Call) -> str:
 
 @direct("unsqueeze")
 def _unsqueeze(c: Call) -> str:
-    return c.b.unsqueeze(c.x(0), [c["dim"] % (c.rank() + 1)])
+    return c.b.unsqueeze(c.x(0), [c.dim(rank=c.rank() + 1)])
 
 
 @direct("transpose", "swapaxes", "swapdims")
@@ -208,12 +208,12 @@ def _cat(c: Call) -> str:
     rank = len(c.shape)
     # A vector without elements may be joined to anything.
     parts = [name for name, shape in _operands(c) if len(shape) == rank and not (shape == [0] and rank > 1)]
-    return c.b("Concat", *parts, axis=c["dim"] % rank) if len(parts) > 1 else parts[0]
+    return c.b("Concat", *parts, axis=c.dim(rank=rank)) if len(parts) > 1 else parts[0]
 
 
 @direct("stack")
 def _stack(c: Call) -> str:
-    dim = c["dim"] % len(c.shape)
+    dim = c.dim(rank=len(c.shape))
     return c.b("Concat", *(c.b.unsqueeze(name, [dim]) for name, _ in _operands(c)), axis=dim)
 
 
