@@ -93,7 +93,7 @@ PlanSource compile_form(const IRGraph& graph, const std::map<ValueId, Geometry>&
     trace.note_magnitudes();
     const SizeTrace::Scope scope(&trace);
     PlanDraft draft(graph, inputs, options);
-    PlanPassList passes = plan_passes(OutputMemory::kNew, draft.device);
+    PlanPassList passes = plan_passes(OutputMemory::kNew, draft.target);
     passes.pop_back();  // PlaceMemory: make_plan() does that
     run_plan_passes(draft, passes);
     source = FormWriter(draft, trace).write();

@@ -38,15 +38,15 @@ std::vector<Ref<LoadedCode>> codes_of(std::span<const loop::Kernel* const> kerne
 }
 
 /// The machine code of each step that is a kernel.
-std::vector<Ref<LoadedCode>> codes_of(const Schedule& schedule) {
+std::vector<Ref<LoadedCode>> codes_of(const PlanDraft& draft) {
   std::vector<const loop::Kernel*> parts, kernels;
-  for (const KernelStep& step : schedule.steps) {
+  for (const KernelStep& step : draft.schedule.steps) {
     kernels.push_back(step.kernel.get());
     if (!step.kernel) continue;
     for (const loop::Kernel& part : step.kernel->parts) parts.push_back(&part);
   }
-  codes_of(parts, schedule.device, schedule.level);
-  return codes_of(kernels, schedule.device, schedule.level);
+  codes_of(parts, draft.device, draft.level);
+  return codes_of(kernels, draft.device, draft.level);
 }
 
 PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
@@ -147,7 +147,7 @@ OutputMemory output_memory(const PlanOptions& options) {
 
 std::vector<Geometry> output_geometries(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs) {
   PlanDraft draft(graph, inputs, {});
-  for (const PlanPass& pass : plan_passes(OutputMemory::kNew, draft.device)) {
+  for (const PlanPass& pass : plan_passes(OutputMemory::kNew, draft.target)) {
     if (draft.has(PlanDraft::Phase::kLayouts)) break;
     pass.run(draft);
   }
@@ -161,9 +161,9 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   Ref<Plan> plan;
   with_large_stack([&] {
     PlanDraft draft(source, inputs, options);
-    PassReport done = run_plan_passes(draft, plan_passes(output_memory(options), draft.device));
+    PassReport done = run_plan_passes(draft, plan_passes(output_memory(options), draft.target));
     if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
-    plan = finish(draft, codes_of(draft.schedule));
+    plan = finish(draft, codes_of(draft));
   });
   return plan;
 }
@@ -175,11 +175,11 @@ PlanTemplate::PlanTemplate(const IRGraph& graph, const std::map<ValueId, Geometr
   with_large_stack([&] {
     const SizeTrace::Scope scope(&trace_);
     auto draft = std::make_unique<PlanDraft>(graph, inputs, options);
-    const PlanPassList passes = plan_passes(output_memory(options), draft->device);
+    const PlanPassList passes = plan_passes(output_memory(options), draft->target);
     PassReport done =
         run_plan_passes(*draft, {passes.begin(), std::ranges::find_if(passes, &PlanPass::assigns_memory)});
     if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
-    codes_ = codes_of(draft->schedule);
+    codes_ = codes_of(*draft);
     draft_ = std::move(draft);
   });
 }
@@ -190,7 +190,7 @@ Ref<Plan> PlanTemplate::plan_for(std::span<const int64_t> sizes) const {
   const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace_, sizes);
   if (!evaluation) return nullptr;
   PlanDraft draft = with_sizes(*draft_, SizeReplacer(*evaluation));
-  const PlanPassList passes = plan_passes(output_memory({.destinations = draft.destinations}), draft.device);
+  const PlanPassList passes = plan_passes(output_memory({.destinations = draft.destinations}), draft.target);
   run_plan_passes(draft, {std::ranges::find_if(passes, &PlanPass::assigns_memory), passes.end()});
   return finish(draft, codes_);
 }

@@ -2,12 +2,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/cpu_level.h"
 #include "base/ref.h"
 #include "base/size_trace.h"
 #include "ir/graph.h"
+#include "loop/target.h"
 #include "passes/pass_list.h"
 #include "runtime/plan_form.h"
 
@@ -55,6 +57,8 @@ struct PlanOptions {
   std::span<const ExpectedOutput> expected;
   /// The instructions of kernels for the CPU. A plan for more than this machine has can be exported, not run.
   CpuLevel level = chosen_level();
+  /// By default the traits of the device that the graph is on.
+  std::optional<TargetTraits> target;
 };
 
 /// The geometries of the outputs of a plan for inputs with these strides, as compile_plan() chooses them. Sizes may be

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "device/gpu.h"
 #include "schedule/stages.h"
 
 namespace lucid {
@@ -25,11 +26,16 @@ std::string slot_text(const Slot& slot) {
   return "checks";
 }
 
+TargetTraits traits_of(Device device, CpuLevel level) {
+  return device.is_gpu() ? Gpu::at(device.index()).traits() : cpu_traits(level);
+}
+
 }  // namespace
 
 PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options)
     : device(device_of(source)),
       level(options.level),
+      target(options.target ? *options.target : traits_of(device, level)),
       graph(expand_to_primitives(source)),
       destinations(options.destinations.begin(), options.destinations.end()),
       updates(options.updates.begin(), options.updates.end()),

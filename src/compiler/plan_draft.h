@@ -26,6 +26,7 @@ struct PlanDraft {
   /// Where the plan runs, and with which instructions if that is the CPU.
   Device device;
   CpuLevel level;
+  TargetTraits target;
   /// A graph of primitives.
   IRGraph graph;
   std::map<ValueId, Geometry> inputs;

@@ -67,7 +67,7 @@ bool place_in_results(PlanDraft& draft) {
 }
 
 bool write_kernels(PlanDraft& draft) {
-  draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts), draft.device, draft.level);
+  draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts), draft.target);
   for (KernelStep& step : draft.schedule.steps)
     if (draft.transient.contains(step.packs)) step.packs = -1;
   number_stages(draft.schedule);
@@ -150,7 +150,7 @@ class DraftSubject : public PassSubject {
 
 }  // namespace
 
-PlanPassList plan_passes(OutputMemory memory, Device device) {
+PlanPassList plan_passes(OutputMemory memory, const TargetTraits& target) {
   constexpr bool kRequired = true;
   const bool is_new = memory == OutputMemory::kNew;
   PlanPassList passes;
@@ -169,13 +169,13 @@ PlanPassList plan_passes(OutputMemory memory, Device device) {
   passes.push_back({"WriteKernels", write_kernels, kRequired});
   if (is_new) {
     // These reorder steps, so values must alias only through their layouts. Fused steps work through the cache of a
-    // core, and gpus have none.
-    if (!device.is_gpu()) passes.push_back({kFuseSteps, fuse_steps});
+    // core.
+    if (target.has_core_cache) passes.push_back({kFuseSteps, fuse_steps});
     // After FuseSteps, which saves more: memory traffic, not just launches.
     passes.push_back({kHorizontalFusion, horizontal_fusion});
   }
   // After horizontal fusion, which compares the kernels of steps with different sizes.
-  if (device.is_gpu()) passes.push_back({kNarrowIndices, narrow_indices});
+  if (target.index_bits == 32) passes.push_back({kNarrowIndices, narrow_indices});
   // The order of steps is final. The remaining passes assign memory.
   constexpr bool kAssignsMemory = true;
   passes.push_back({"PlaceChecks", place_checks, kRequired, kAssignsMemory});

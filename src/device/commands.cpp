@@ -36,9 +36,25 @@ struct GpuRecording {
   bool is_taken = true;
 };
 
-/// A resource, because it is kept until the last run has ended.
-struct GpuCommands::State : GpuResource {
-  State(Gpu::State& owner, std::vector<GpuLaunch> launches, std::vector<uint64_t> first_words, size_t bytes,
+class VulkanCommands : public GpuCommands {
+ public:
+  /// A resource, because it is kept until the last run has ended.
+  struct State;
+
+  explicit VulkanCommands(std::unique_ptr<State> state) : state_(std::move(state)) {}
+  ~VulkanCommands() override;
+
+  std::span<const GpuLaunch> launches() const override;
+  size_t barrier_count() const override;
+  std::unique_ptr<GpuRun> start() override;
+  State& state() { return *state_; }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+struct VulkanCommands::State : GpuResource {
+  State(VulkanGpu::State& owner, std::vector<GpuLaunch> launches, std::vector<uint64_t> first_words, size_t bytes,
         GpuRunMode how)
       : gpu(owner),
         list(owner.device, std::move(launches), bytes),
@@ -54,7 +70,7 @@ struct GpuCommands::State : GpuResource {
   GpuRecording* add_recording();
   void note_use(uint64_t value);
 
-  Gpu::State& gpu;
+  VulkanGpu::State& gpu;
   const GpuLaunchList list;
   const std::vector<uint64_t> words;
   const size_t block_bytes;
@@ -63,13 +79,25 @@ struct GpuCommands::State : GpuResource {
   std::vector<std::unique_ptr<GpuRecording>> recordings;
 };
 
-struct GpuRun::State {
-  Ref<GpuCommands> commands;
-  HostBlock* block = nullptr;
+class VulkanRun : public GpuRun {
+ public:
+  explicit VulkanRun(VulkanCommands& commands);
+  ~VulkanRun() override;
+
+  char* data() const override { return block_->data; }
+  uint64_t address() const override { return block_->address; }
+  void submit() override;
+  std::vector<double> run_timed() override;
+  void wait() override;
+
+ private:
+  const Ref<VulkanCommands> commands_;
+  VulkanCommands::State& of_;
+  HostBlock* block_ = nullptr;
   /// Null if the commands are batched.
-  GpuRecording* recording = nullptr;
+  GpuRecording* recording_ = nullptr;
   /// The submission; 0 before.
-  uint64_t value = 0;
+  uint64_t value_ = 0;
 };
 
 GpuRecording::GpuRecording(GpuDevice& device, GpuHostMemory& host_memory, const GpuLaunchList& list, size_t block_bytes)
@@ -84,13 +112,13 @@ GpuRecording::GpuRecording(GpuDevice& device, GpuHostMemory& host_memory, const 
   }
 }
 
-void GpuCommands::State::note_use(uint64_t value) {
+void VulkanCommands::State::note_use(uint64_t value) {
   uint64_t known = last_use.load(std::memory_order_relaxed);
   while (known < value && !last_use.compare_exchange_weak(known, value, std::memory_order_acq_rel)) {
   }
 }
 
-GpuRecording* GpuCommands::State::take_recording() {
+GpuRecording* VulkanCommands::State::take_recording() {
   for (;;) {
     uint64_t oldest = 0;
     {
@@ -109,7 +137,7 @@ GpuRecording* GpuCommands::State::take_recording() {
   }
 }
 
-GpuRecording* GpuCommands::State::add_recording() {
+GpuRecording* VulkanCommands::State::add_recording() {
   auto recording = std::make_unique<GpuRecording>(gpu.device, gpu.host_memory, list, block_bytes);
   gpu.queue.count_recording();
   if (options().logs("gpu"))
@@ -120,65 +148,54 @@ GpuRecording* GpuCommands::State::add_recording() {
   return recordings.back().get();
 }
 
-GpuCommands::GpuCommands(Gpu& gpu, std::vector<GpuLaunch> launches, std::vector<uint64_t> words, size_t block_bytes,
-                         GpuRunMode mode)
-    : state_(std::make_unique<State>(*gpu.state_, std::move(launches), std::move(words), block_bytes, mode)) {}
-
-GpuCommands::~GpuCommands() {
+VulkanCommands::~VulkanCommands() {
   GpuQueue& queue = state_->gpu.queue;
   const uint64_t last_use = state_->last_use;
   queue.retire(last_use, std::move(state_));
 }
 
-size_t GpuCommands::barrier_count() const { return state_->list.cost().barriers; }
+size_t VulkanCommands::barrier_count() const { return state_->list.cost().barriers; }
 
-std::span<const GpuLaunch> GpuCommands::launches() const { return state_->list.launches(); }
+std::span<const GpuLaunch> VulkanCommands::launches() const { return state_->list.launches(); }
 
-GpuRun::GpuRun(GpuCommands& commands) : state_(std::make_unique<State>()) {
-  GpuCommands::State& of = *commands.state_;
-  of.gpu.device.ensure_usable();
-  of.gpu.queue.limit_pending();
-  state_->commands = Ref<GpuCommands>(&commands);
-  if (of.mode == GpuRunMode::kRecorded) {
-    state_->recording = of.take_recording();
-    state_->block = state_->recording->block;
+std::unique_ptr<GpuRun> VulkanCommands::start() { return std::make_unique<VulkanRun>(*this); }
+
+VulkanRun::VulkanRun(VulkanCommands& commands) : commands_(&commands), of_(commands.state()) {
+  of_.gpu.device.ensure_usable();
+  of_.gpu.queue.limit_pending();
+  if (of_.mode == GpuRunMode::kRecorded) {
+    recording_ = of_.take_recording();
+    block_ = recording_->block;
   } else {
-    state_->block = of.gpu.host_memory.take(of.block_bytes);
+    block_ = of_.gpu.host_memory.take(of_.block_bytes);
   }
-  std::ranges::copy(of.words, reinterpret_cast<uint64_t*>(state_->block->data));
+  std::ranges::copy(of_.words, reinterpret_cast<uint64_t*>(block_->data));
 }
 
-GpuRun::~GpuRun() {
-  GpuCommands::State& of = *state_->commands->state_;
-  if (!of.gpu.device.may_destroy()) return;
-  if (!state_->recording) {
-    of.gpu.host_memory.give(state_->block, state_->value);
+VulkanRun::~VulkanRun() {
+  if (!of_.gpu.device.may_destroy()) return;
+  if (!recording_) {
+    of_.gpu.host_memory.give(block_, value_);
     return;
   }
-  const std::lock_guard lock(of.mutex());
-  state_->recording->last_use = std::max(state_->recording->last_use, state_->value);
-  state_->recording->is_taken = false;
+  const std::lock_guard lock(of_.mutex());
+  recording_->last_use = std::max(recording_->last_use, value_);
+  recording_->is_taken = false;
 }
 
-char* GpuRun::data() const { return state_->block->data; }
-
-uint64_t GpuRun::address() const { return state_->block->address; }
-
-void GpuRun::submit() {
-  GpuCommands::State& of = *state_->commands->state_;
-  LUCID_CHECK(state_->value == 0, "a run is submitted twice");
-  GpuQueue& queue = of.gpu.queue;
-  HostBlock* const block = state_->block;
-  if (state_->recording) {
-    state_->value = queue.submit(state_->recording->commands.handle(), of.list.cost(),
-                                 [&](uint64_t scratch) { of.list.write_scratch(block->data, scratch); });
+void VulkanRun::submit() {
+  LUCID_CHECK(value_ == 0, "a run is submitted twice");
+  GpuQueue& queue = of_.gpu.queue;
+  if (recording_) {
+    value_ = queue.submit(recording_->commands.handle(), of_.list.cost(),
+                          [&](uint64_t scratch) { of_.list.write_scratch(block_->data, scratch); });
   } else {
-    state_->value = queue.append(of.list.cost(), [&](VkCommandBuffer commands, uint64_t scratch) {
-      of.list.write_scratch(block->data, scratch);
-      of.list.record(commands, block->address);
+    value_ = queue.append(of_.list.cost(), [&](VkCommandBuffer commands, uint64_t scratch) {
+      of_.list.write_scratch(block_->data, scratch);
+      of_.list.record(commands, block_->address);
     });
   }
-  of.note_use(state_->value);
+  of_.note_use(value_);
 }
 
 namespace {
@@ -191,30 +208,33 @@ struct TimedRecording : GpuResource {
 
 }  // namespace
 
-std::vector<double> GpuRun::run_timed() {
-  GpuCommands::State& of = *state_->commands->state_;
-  LUCID_CHECK(state_->value == 0, "a run is submitted twice");
-  HostBlock* const block = state_->block;
-  auto timed = std::make_unique<TimedRecording>(of.gpu.device, of.list.cost().launches);
+std::vector<double> VulkanRun::run_timed() {
+  LUCID_CHECK(value_ == 0, "a run is submitted twice");
+  auto timed = std::make_unique<TimedRecording>(of_.gpu.device, of_.list.cost().launches);
   timed->commands.begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
-  of.list.record(timed->commands.handle(), block->address, &timed->times);
+  of_.list.record(timed->commands.handle(), block_->address, &timed->times);
   timed->commands.end();
-  state_->value = of.gpu.queue.submit(timed->commands.handle(), of.list.cost(),
-                                      [&](uint64_t scratch) { of.list.write_scratch(block->data, scratch); });
-  of.note_use(state_->value);
+  value_ = of_.gpu.queue.submit(timed->commands.handle(), of_.list.cost(),
+                                [&](uint64_t scratch) { of_.list.write_scratch(block_->data, scratch); });
+  of_.note_use(value_);
   try {
     wait();
-    return of.list.nanoseconds(timed->times);
+    return of_.list.nanoseconds(timed->times);
   } catch (...) {
-    of.gpu.queue.retire(state_->value, std::move(timed));
+    of_.gpu.queue.retire(value_, std::move(timed));
     throw;
   }
 }
 
-void GpuRun::wait() {
-  LUCID_CHECK(state_->value != 0, "a run is waited for that was not submitted");
-  GpuCommands::State& of = *state_->commands->state_;
-  of.gpu.queue.wait(state_->value);
+void VulkanRun::wait() {
+  LUCID_CHECK(value_ != 0, "a run is waited for that was not submitted");
+  of_.gpu.queue.wait(value_);
+}
+
+Ref<GpuCommands> VulkanGpu::make_commands(std::vector<GpuLaunch> launches, std::vector<uint64_t> words,
+                                          size_t block_bytes, GpuRunMode mode) {
+  return make_ref<VulkanCommands>(
+      std::make_unique<VulkanCommands::State>(*state_, std::move(launches), std::move(words), block_bytes, mode));
 }
 
 }  // namespace lucid

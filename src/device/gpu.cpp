@@ -1,233 +1,60 @@
 #include "device/gpu.h"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
+#include <span>
 
-#include "base/blocking.h"
-#include "base/busy_flag.h"
 #include "base/device.h"
 #include "base/error.h"
-#include "base/fork_count.h"
-#include "base/log.h"
-#include "base/options.h"
-#include "device/driver_scope.h"
-#include "device/gpu_code.h"
-#include "device/gpu_state.h"
-#include "device/probe.h"
+#include "device/vulkan_gpu.h"
 
 namespace lucid {
 namespace {
 
-void close_at_exit() noexcept;
+constexpr size_t kMaxBackends = 4;
 
-/// How long the exit of the process waits for gpus.
-constexpr std::chrono::seconds kMaxExitWait(2);
-
-/// Vulkan and the open gpus. Never destroyed: other threads may still use them while the process exits.
-struct Registry {
-  static Registry& get() {
-    static auto* const registry = new Registry;
-    return *registry;
+struct Backends {
+  static Backends& get() {
+    static Backends backends;
+    return backends;
   }
 
-  /// Finds the gpus at the first call.
-  void find_gpus();
-  Gpu* opened(int index) const { return gpus[static_cast<size_t>(index)].load(std::memory_order_acquire); }
+  std::span<const GpuBackend> all() const { return {list.data(), count.load(std::memory_order_acquire)}; }
 
-  BusyFlag busy;
-  std::atomic<bool> is_ready = false;
-  /// The process that looked for gpus, by its fork count + 1; 0 if none did.
-  uint32_t finder = 0;
-  const VulkanInstance* instance = nullptr;
-  std::atomic<int> count = 0;
-  std::array<std::atomic<Gpu*>, kMaxGpus> gpus = {};
-  /// Their queues, for the exit.
-  std::array<std::atomic<GpuQueue*>, kMaxGpus> queues = {};
+  std::array<GpuBackend, kMaxBackends> list = {kVulkanBackend};
+  std::atomic<size_t> count = 1;
 };
-
-std::atomic<bool> has_registry = false;
-
-void Registry::find_gpus() {
-  if (is_ready.load(std::memory_order_acquire)) return;
-  const BusyScope scope(busy);
-  if (is_ready.load(std::memory_order_acquire)) return;
-  if (finder == 0) {
-    finder = fork_count() + 1;
-    // Drivers are loaded and started.
-    const BlockingScope blocking;
-    const DriverScope starting;
-    has_registry = true;
-    instance = new VulkanInstance;
-    count = std::min(static_cast<int>(instance->gpus.size()), kMaxGpus);
-    // Called before the destructors of what drivers have created by now.
-    if (count > 0) std::atexit(close_at_exit);
-  }
-  // The library is in an unknown state.
-  if (finder != fork_count() + 1)
-    throw RuntimeError(
-        "gpus cannot be used in this process, because its parent was looking for them when it was forked; start "
-        "processes with 'spawn'");
-  is_ready.store(true, std::memory_order_release);
-}
-
-/// Ends the process without the remaining handlers and destructors: those of drivers crash while drivers work.
-void end_now(int status, void* /*unused*/) noexcept {
-  std::fflush(nullptr);
-  ::_exit(status);
-}
-
-void close_at_exit() noexcept {
-  const auto end = std::chrono::steady_clock::now() + kMaxExitWait;
-  bool all_ended = close_drivers(end);
-  for (int i = 0; i < Registry::get().count; ++i)
-    if (GpuQueue* const queue = Registry::get().queues[static_cast<size_t>(i)].load()) all_ended &= queue->close(end);
-  // A handler that is registered during the exit is the next to be called.
-  if (!all_ended) ::on_exit(end_now, nullptr);
-}
-
-/// Ends the work of all gpus when the main thread returns from main or calls exit. Drivers create static objects while
-/// they work, and exit destroys those before it calls handlers that were registered earlier; but it destroys the
-/// calling thread's own objects before all of these.
-struct CloseAtExit {
-  ~CloseAtExit() {
-    if (has_registry) close_at_exit();
-  }
-};
-
-void close_at_exit_of_main_thread() noexcept {
-  if (gettid() == getpid()) thread_local const CloseAtExit close;
-}
-
-// The main thread loads the library in almost every program. Otherwise the exit handler above has to do.
-[[maybe_unused]] const bool is_registered = (close_at_exit_of_main_thread(), true);
-
-/// The properties of a target before the arithmetic is known: as if all of it were exact.
-spirv::Target make_target(const PhysicalGpu& gpu) {
-  spirv::Target target;
-  target.float_controls32 = gpu.has_float_controls32;
-  target.float_controls64 = gpu.has_float_controls64;
-  target.subgroup_size = gpu.subgroup_size;
-  target.shared_bytes = gpu.properties.limits.maxComputeSharedMemorySize;
-  target.ends_loops_early = gpu.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  return target;
-}
-
-void apply(const GpuArithmetics& found, const PhysicalGpu& gpu, spirv::Target& target) {
-  target.fused_fma32 = found.f32.fused_fma;
-  target.fused_fma64 = found.f64.fused_fma;
-  target.exact_divide32 = found.f32.exact_divide;
-  target.exact_divide64 = found.f64.exact_divide;
-  target.exact_sqrt32 = found.f32.exact_sqrt;
-  target.exact_sqrt64 = found.f64.exact_sqrt;
-  // Results then equal those of CPU kernels. Real gpus would spend several instructions on each operation; their
-  // documentation lets subnormal numbers count as zero.
-  target.flush_results = gpu.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && found.f32.keeps_subnormals &&
-                         found.f64.keeps_subnormals;
-}
 
 }  // namespace
 
+int add_gpu_backend(const GpuBackend& backend) {
+  Backends& backends = Backends::get();
+  const int first = Gpu::count();
+  const size_t count = backends.count;
+  LUCID_CHECK(count < kMaxBackends, "more than {} kinds of gpus", kMaxBackends);
+  LUCID_CHECK(first + backend.count() <= kMaxGpus, "more than {} gpus", kMaxGpus);
+  backends.list[count] = backend;
+  backends.count.store(count + 1, std::memory_order_release);
+  return first;
+}
+
 int Gpu::count() {
-  Registry& registry = Registry::get();
-  registry.find_gpus();
-  return registry.count;
+  int count = 0;
+  for (const GpuBackend& backend : Backends::get().all()) count += backend.count();
+  return count;
 }
 
 Gpu& Gpu::at(int index) {
-  Registry& registry = Registry::get();
-  registry.find_gpus();
-  if (index < 0 || index >= registry.count)
-    throw RuntimeError(
-        "there is no gpu {}: {} were found. A gpu needs a driver for Vulkan 1.2 or later, with 64-bit "
-        "integers and floats in shaders",
-        index, registry.count.load());
-  if (Gpu* const gpu = registry.opened(index)) return *gpu;
-  if (registry.finder != fork_count() + 1)
-    throw_forked(registry.instance->gpus[static_cast<size_t>(index)].properties.deviceName);
-  const BusyScope scope(registry.busy);
-  if (Gpu* const gpu = registry.opened(index)) return *gpu;
-  auto* const gpu = new Gpu(index);
-  registry.gpus[static_cast<size_t>(index)].store(gpu, std::memory_order_release);
-  return *gpu;
-}
-
-Gpu::Gpu(int index) {
-  const VulkanInstance& instance = *Registry::get().instance;
-  if (instance.lacks_validation)
-    throw RuntimeError(
-        "LUCID_GPU_VALIDATE is 1, but Vulkan has no layer VK_LAYER_KHRONOS_validation; on Debian it is in the package "
-        "vulkan-validationlayers");
-  const PhysicalGpu& physical = instance.gpus[static_cast<size_t>(index)];
-  std::atomic<GpuQueue*>& queue = Registry::get().queues[static_cast<size_t>(index)];
-  {
-    const BlockingScope blocking;
-    const DriverScope starting;
-    state_ = std::make_unique<State>(instance, physical);
-    queue = &state_->queue;
+  int at = index;
+  for (const GpuBackend& backend : Backends::get().all()) {
+    const int count = backend.count();
+    if (at >= 0 && at < count) return backend.at(at);
+    at -= count;
   }
-  state_->target = make_target(physical);
-  try {
-    apply(probe_arithmetic(*this, *make_generator()), physical, state_->target);
-  } catch (...) {
-    try {
-      const DriverScope ending;
-      queue = nullptr;
-      state_.reset();
-    } catch (const RuntimeError&) {
-      // The process exits, and uses the queue.
-      [[maybe_unused]] const State* const leaked = state_.release();
-    }
-    throw;
-  }
-  if (options().logs("gpu"))
-    log("gpu", fmt::format("opened gpu {}: {}, driver {}, target {}", index, name(), driver(),
-                           spirv::to_string(state_->target)));
+  throw RuntimeError(
+      "there is no gpu {}: {} were found. A gpu needs a driver for Vulkan 1.2 or later, with 64-bit "
+      "integers and floats in shaders",
+      index, count());
 }
-
-Gpu::~Gpu() = default;
-
-const std::string& Gpu::name() const { return state_->name; }
-
-const std::string& Gpu::driver() const { return state_->device.gpu.driver; }
-
-const spirv::Target& Gpu::target() const { return state_->target; }
-
-void* Gpu::allocate(size_t bytes) {
-  State& state = *state_;
-  state.device.ensure_usable();
-  if (void* const address = state.memory.allocate(bytes)) return address;
-  // Buffers without allocations may help. They go back to the device when the work that uses them has ended. The caller
-  // may hold a mutex: its own lock must not be released.
-  state.memory.release_unused([&] { state.queue.synchronize_uninterrupted(); });
-  if (void* const address = state.memory.allocate(bytes)) return address;
-  state.memory.throw_exhausted(bytes);
-}
-
-void Gpu::deallocate(void* address, size_t bytes) noexcept {
-  if (state_->device.may_destroy()) state_->memory.deallocate(address, bytes);
-}
-
-MemoryStats Gpu::memory_stats() const { return state_->memory.stats(); }
-
-void Gpu::reset_peak_memory() { state_->memory.reset_peak(); }
-
-void Gpu::empty_cache() {
-  state_->device.ensure_usable();
-  state_->memory.release_unused([&] { state_->queue.synchronize(); });
-}
-
-void Gpu::flush() { state_->queue.flush(); }
-
-void Gpu::synchronize() { state_->queue.synchronize(); }
-
-GpuWorkStats Gpu::work_stats() const { return state_->queue.stats(); }
-
-std::unique_ptr<CodeGenerator> Gpu::make_generator() { return make_gpu_generator(state_->device, state_->target); }
 
 }  // namespace lucid

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "device/gpu.h"
 #include "device/host_memory.h"
 #include "device/memory.h"
 #include "device/open_device.h"
 #include "device/queue.h"
 #include "device/timeline.h"
+#include "device/vulkan_gpu.h"
 
 namespace lucid {
 
-struct Gpu::State {
+struct VulkanGpu::State {
   State(const VulkanInstance& instance, const PhysicalGpu& gpu)
       : name(gpu.properties.deviceName),
         device(instance, gpu),

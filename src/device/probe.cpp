@@ -126,8 +126,8 @@ std::vector<T> run(Gpu& gpu, CodeGenerator& generator, Dtype dtype, const Operan
   std::vector<uint64_t> words;
   for (const Memory* memory : {&x, &y, &z, &out}) words.push_back(std::bit_cast<uint64_t>(memory->address()));
   const size_t bytes = words.size() * sizeof(uint64_t);
-  const auto commands = make_ref<GpuCommands>(gpu, std::vector{launch}, std::move(words), bytes, GpuRunMode::kBatched);
-  GpuRun(*commands).submit();
+  const auto commands = gpu.make_commands({launch}, std::move(words), bytes, GpuRunMode::kBatched);
+  commands->start()->submit();
   std::vector<T> results(kOperations * kCount);
   gpu.download(results.data(), out.address(), kOperations * kBytes);
   return results;

@@ -52,7 +52,7 @@ void record_copy(const GpuDevice& device, VkCommandBuffer commands, VkBuffer to,
 
 }  // namespace
 
-void Gpu::upload(void* to, const void* from, size_t bytes) {
+void VulkanGpu::upload(void* to, const void* from, size_t bytes) {
   State& state = *state_;
   state.device.ensure_usable();
   if (bytes == 0) return;
@@ -75,7 +75,7 @@ void Gpu::upload(void* to, const void* from, size_t bytes) {
   }
 }
 
-void Gpu::download(void* to, const void* from, size_t bytes) {
+void VulkanGpu::download(void* to, const void* from, size_t bytes) {
   State& state = *state_;
   state.device.ensure_usable();
   if (bytes == 0) return;
@@ -110,7 +110,7 @@ void Gpu::download(void* to, const void* from, size_t bytes) {
   }
 }
 
-void Gpu::copy(void* to, const void* from, size_t bytes) {
+void VulkanGpu::copy(void* to, const void* from, size_t bytes) {
   State& state = *state_;
   state.device.ensure_usable();
   if (bytes == 0) return;

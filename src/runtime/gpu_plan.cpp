@@ -85,7 +85,7 @@ void make_commands(Gpu& gpu, const Plan& plan, GpuPlan::Segment& segment) {
   }
   const GpuRunMode mode = launches.size() <= kMaxBatchedLaunches ? GpuRunMode::kBatched : GpuRunMode::kRecorded;
   segment.block_bytes = block_bytes;
-  segment.commands = make_ref<GpuCommands>(gpu, std::move(launches), std::move(words), block_bytes, mode);
+  segment.commands = gpu.make_commands(std::move(launches), std::move(words), block_bytes, mode);
 }
 
 }  // namespace
@@ -223,30 +223,30 @@ class GpuPlan::Frame {
 
   /// Returns the error word, for which it waits if a check can fail.
   int64_t submit(const Segment& segment) {
-    GpuRun run(*segment.commands);
+    const std::unique_ptr<GpuRun> run = segment.commands->start();
     for (size_t i = 0; i < plan_.host_inputs.size(); ++i) {
       const Plan::HostBuffer& input = plan_.host_inputs[i];
       if (!is_in_block(input)) continue;
-      std::memcpy(run.data() + segment.host_inputs[i],
+      std::memcpy(run->data() + segment.host_inputs[i],
                   static_cast<const char*>(host_inputs_[input.index]) + input.first_byte, input.bytes);
-      input_area(input.index) = run.address() + segment.host_inputs[i] - static_cast<uint64_t>(input.first_byte);
+      input_area(input.index) = run->address() + segment.host_inputs[i] - static_cast<uint64_t>(input.first_byte);
     }
-    areas_[kError] = run.address();
-    auto* const words = reinterpret_cast<uint64_t*>(run.data());
+    areas_[kError] = run->address();
+    auto* const words = reinterpret_cast<uint64_t*>(run->data());
     for (const Address& address : segment.addresses)
       words[address.word] = areas_[address.area] + static_cast<uint64_t>(address.offset);
     if (nanoseconds_.empty()) {
-      run.submit();
+      run->submit();
       if (!segment.may_fail) return 0;
-      run.wait();
+      run->wait();
     } else {
-      const std::vector<double> times = run.run_timed();
+      const std::vector<double> times = run->run_timed();
       auto time = times.begin();
       for (const size_t i : segment.kernels)
         for (size_t n = plan_.steps[i].launches.size(); n > 0; --n) nanoseconds_[i] += *time++;
     }
     int64_t error = 0;
-    std::memcpy(&error, run.data(), sizeof(error));
+    std::memcpy(&error, run->data(), sizeof(error));
     return error;
   }
 

@@ -31,8 +31,8 @@ struct Shape {
   int64_t queries() const { return static_cast<int64_t>(vectors) * kLanes; }
 };
 
-Shape choose_shape(const Problem& problem, CpuLevel level) {
-  const bool wide = registers_of(level).bytes == 64;
+Shape choose_shape(const Problem& problem, const Registers& registers) {
+  const bool wide = registers.bytes == 64;
   if (!wide) return {.vectors = 1, .keys = 4, .columns = 4};
   const bool two = compute_dtype(problem.out.dtype) == Dtype::kF32 && problem.queries().unnoted() > kLanes;
   return {.vectors = two ? 2 : 1, .keys = 8, .columns = 8};
@@ -385,13 +385,13 @@ std::string Problem::name() const {
 
 void schedule_attention(Schedule& schedule, const attention::Problem& problem) {
   if (problem.batches() * problem.heads() * problem.queries() == 0) return;
-  if (schedule.device.is_gpu()) {
+  if (schedule.target.has_groups()) {
     if (const auto tile = attention::choose_group_tile(problem)) {
       schedule.steps.push_back(attention::group_step(problem, *tile));
       return;
     }
   }
-  const attention::Shape shape = attention::choose_shape(problem, schedule.level);
+  const attention::Shape shape = attention::choose_shape(problem, schedule.target.registers);
   schedule.steps.push_back(attention::AttentionWriter(problem, shape).write());
 }
 

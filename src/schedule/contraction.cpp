@@ -87,20 +87,8 @@ void schedule_tiles(Schedule& schedule, const Product& product, const Registers&
 
 }  // namespace
 
-Registers registers_of(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::kScalar:
-      return {.count = 16, .bytes = 16};
-    case CpuLevel::kAvx2:
-      return {.count = 16, .bytes = 32};
-    case CpuLevel::kAvx512:
-      return {.count = 32, .bytes = 64};
-  }
-  throw InternalError("unknown CPU level {}", static_cast<int>(level));
-}
-
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c) {
-  schedule_contraction(schedule, a, b, c, schedule.device.is_gpu() ? Registers() : registers_of(schedule.level));
+  schedule_contraction(schedule, a, b, c, schedule.target.registers);
 }
 
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c,
@@ -112,7 +100,7 @@ void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const Memo
     schedule.steps.push_back(contraction::zero_step(product));
   } else if (is_float(product.dtype) && product.n == 1) {
     schedule.steps.push_back(contraction::column_step(product));
-  } else if (schedule.device.is_gpu()) {
+  } else if (schedule.target.has_groups()) {
     const auto tile = contraction::choose_group_tile(product.dtype, product.batches, product.m, product.n);
     schedule.steps.push_back(contraction::group_step(product, tile));
   } else if (is_integer(product.dtype)) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/cpu_level.h"
 #include "base/dim_math.h"
 #include "loop/builder.h"
 #include "schedule/schedule.h"
@@ -11,14 +10,6 @@
 /// Matrix products as kernels. docs/decisions/0002-canonical-orders.md defines the orders of accumulation. Register
 /// tiles, packing and the split into items affect only speed.
 namespace lucid {
-
-/// The vector registers available to a register tile.
-struct Registers {
-  int count = 32;
-  int bytes = 64;
-};
-
-Registers registers_of(CpuLevel level);
 
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c,
                           const Registers& registers);

@@ -183,7 +183,7 @@ void schedule_problem(Schedule& schedule, const Problem& problem, bool by_weight
     if (elements == 0) return;
     if (shape.batch * shape.outputs() == 0) {
       schedule.steps.push_back(empty_sum_step(problem, problem.weight, 1, elements));
-    } else if (schedule.device.is_gpu() && suits_groups(problem)) {
+    } else if (schedule.target.has_groups() && suits_groups(problem)) {
       schedule_groups(schedule, problem, true);
     } else {
       schedule_by_weight(schedule, problem, registers);
@@ -197,7 +197,7 @@ void schedule_problem(Schedule& schedule, const Problem& problem, bool by_weight
   } else {
     if (is_product(problem)) {
       schedule_product(schedule, problem);
-    } else if (schedule.device.is_gpu() && suits_groups(problem)) {
+    } else if (schedule.target.has_groups() && suits_groups(problem)) {
       schedule_groups(schedule, problem, false);
     } else if (const auto blocking = choose_direct_blocking(problem, registers)) {
       schedule_direct(schedule, problem, *blocking);
@@ -240,7 +240,7 @@ void schedule_convolution(Schedule& schedule, const IRGraph& graph, const Group&
     problem.bias = convolution::use_of(bias);
     problem.bias_stride = bias.geometry.strides[0];
   }
-  convolution::schedule_problem(schedule, problem, by_weight, registers_of(schedule.level));
+  convolution::schedule_problem(schedule, problem, by_weight, schedule.target.registers);
 }
 
 }  // namespace lucid

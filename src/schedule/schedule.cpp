@@ -67,10 +67,9 @@ std::string kernel_name(const IRGraph& graph, const Group& group) {
   return name;
 }
 
-Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts, Device device, CpuLevel level) {
+Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts, const TargetTraits& target) {
   Schedule schedule;
-  schedule.device = device;
-  schedule.level = level;
+  schedule.target = target;
   schedule.layouts = std::move(layouts);
   RepeatedGroups repeated(graph, schedule);
   for (const Group& group : group_nodes(graph)) {

@@ -6,10 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "base/cpu_level.h"
-#include "base/device.h"
 #include "ir/graph.h"
 #include "loop/kernel.h"
+#include "loop/target.h"
 
 namespace lucid {
 
@@ -92,9 +91,8 @@ inline constexpr int64_t kPanelColumns = 64;
 
 /// The kernels that compute a graph of primitives, in order.
 struct Schedule {
-  /// Where the kernels run, and with which instructions if that is the CPU.
-  Device device;
-  CpuLevel level = chosen_level();
+  /// Where the kernels run.
+  TargetTraits target = cpu_traits();
   std::vector<KernelStep> steps;
   std::vector<Dim> scratch_bytes;
   /// For every value, including those that are fused into their consumers and never stored.
@@ -127,9 +125,9 @@ bool rematerialize(IRGraph& graph, std::map<ValueId, Layout>& layouts, const std
 /// Only for results in new memory, from which nothing else is read. Returns whether any value was placed.
 bool place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts);
 
-/// Groups the nodes of a graph of primitives into kernels for a device and writes their loops.
-Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts, Device device = kCpuDevice,
-                        CpuLevel level = chosen_level());
+/// Groups the nodes of a graph of primitives into kernels for a target and writes their loops.
+Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts,
+                        const TargetTraits& target = cpu_traits());
 
 /// Joins steps into kernels that run a few tiles at a time through all of them, where this saves launches or keeps what
 /// one step writes in the cache for the next. Buffers that only the joined steps use are then never stored. Steps may
@@ -155,7 +153,7 @@ void number_stages(Schedule& schedule);
 /// all parameters. Returns whether anything changed.
 bool fuse_horizontally(Schedule& schedule, const std::set<ValueId>& outside);
 
-/// For a gpu: kernels with small sizes compute indices in i32. Returns whether any does.
+/// For targets with 32-bit indices: kernels with small sizes compute indices in i32. Returns whether any does.
 bool narrow_indices(Schedule& schedule);
 
 /// The smallest number of items of a step that is worth a thread.

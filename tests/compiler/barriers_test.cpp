@@ -10,7 +10,7 @@ namespace {
 /// The names of the steps of a finished draft; those that need a barrier begin with "|".
 std::vector<std::string> steps_of(const std::string& graph, std::vector<PlanUpdate> updates = {}) {
   PlanDraft draft = test::draft_of(graph, std::move(updates));
-  run_plan_passes(draft, plan_passes(OutputMemory::kNew, draft.device));
+  run_plan_passes(draft, plan_passes(OutputMemory::kNew, draft.target));
   const std::vector<bool> barriers = barriers_of(draft);
   std::vector<std::string> names;
   for (size_t i = 0; i < barriers.size(); ++i)
@@ -55,7 +55,7 @@ TEST(Barriers, SeparateAWriteToDonatedMemoryFromReads) {
 }
 
 TEST(Barriers, StepsAreNotFusedOnAGpu) {
-  const auto passes = plan_passes(OutputMemory::kNew, Device::gpu(0));
+  const auto passes = plan_passes(OutputMemory::kNew, test::kGpuTraits);
   for (const PlanPass& pass : passes) EXPECT_NE(pass.name, kFuseSteps);
 }
 

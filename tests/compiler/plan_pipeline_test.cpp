@@ -59,11 +59,11 @@ TEST(PlanPipeline, OutputsInTheCallersMemoryAreNotMoved) {
 }
 
 TEST(PlanPipeline, PassesAreDisabledByName) {
-  // LUCID_DISABLE_PASSES is checked against the list of the pipeline, in which each device has its passes.
+  // LUCID_DISABLE_PASSES is checked against the list of the pipeline, in which each target has its passes.
   std::set<std::string_view> listed;
-  for (const Device device : {kCpuDevice, Device::gpu(0)}) {
+  for (const TargetTraits& target : {cpu_traits(), test::kGpuTraits}) {
     size_t next = 0;
-    for (const PlanPass& pass : plan_passes(OutputMemory::kNew, device)) {
+    for (const PlanPass& pass : plan_passes(OutputMemory::kNew, target)) {
       const auto* const found = std::find(std::begin(kPlanPasses) + next, std::end(kPlanPasses), pass.name);
       if (found == std::end(kPlanPasses)) continue;
       next = static_cast<size_t>(found - std::begin(kPlanPasses)) + 1;

@@ -124,7 +124,7 @@ TEST_F(PlanTemplates, ServeNoSizesForWhichTheStepsAreWrong) {
   record([](Emitter& e, const std::vector<Value>& in) { return e.matmul(in[0], in[1]); },
          [](Dim s, Dim t) -> std::vector<Dims> { return {{s, t}, {t, 64}}; }, 6, 64);
   for (const int64_t s : {6, 7}) EXPECT_TRUE(serves(s, 100)) << s;
-  const bool has_vectors = registers_of(chosen_level()).bytes > 16;
+  const bool has_vectors = cpu_traits().registers.bytes > 16;
   for (const int64_t s : {4, 5}) EXPECT_EQ(serves(s, 70), !has_vectors) << s;
 }
 

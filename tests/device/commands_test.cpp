@@ -52,14 +52,14 @@ TEST_P(GpuModes, BlocksBeginWithTheWordsOfTheCommandsAndAreReadable) {
   program.add(code, 1, {nullptr});
   const Ref<GpuCommands> commands = program.make(GetParam());
   for (int i = 0; i < 3; ++i) {
-    GpuRun run(*commands);
-    for (size_t k = 0; k < program.bytes(); ++k) EXPECT_EQ(run.data()[k], 0);
-    const uint64_t address = run.address();
-    std::memcpy(run.data() + 8, &address, 8);
-    run.submit();
-    run.wait();
+    const auto run = commands->start();
+    for (size_t k = 0; k < program.bytes(); ++k) EXPECT_EQ(run->data()[k], 0);
+    const uint64_t address = run->address();
+    std::memcpy(run->data() + 8, &address, 8);
+    run->submit();
+    run->wait();
     int64_t flag = 0;
-    std::memcpy(&flag, run.data(), 8);
+    std::memcpy(&flag, run->data(), 8);
     EXPECT_EQ(flag, 42);
   }
 }
@@ -69,7 +69,7 @@ TEST_P(GpuModes, RunsMayBeDropped) {
   const Array<int64_t> x(iota());
   program.add(load(affine_kernel()), kCount, {x.address()}, {2, 0});
   const Ref<GpuCommands> commands = program.make(GetParam());
-  for (int i = 0; i < 100; ++i) const GpuRun dropped(*commands);
+  for (int i = 0; i < 100; ++i) commands->start();
   EXPECT_EQ(x.read(), iota());
 }
 
@@ -77,9 +77,9 @@ TEST_P(GpuModes, CommandsWithoutWorkEnd) {
   Program program;
   const Ref<GpuCommands> commands = program.make(GetParam());
   EXPECT_EQ(commands->launches().size(), 0u);
-  GpuRun run(*commands);
-  run.submit();
-  run.wait();
+  const auto run = commands->start();
+  run->submit();
+  run->wait();
   const Array<int64_t> x(iota());
   program.add(load(affine_kernel()), 0, {x.address()}, {2, 0});
   program.run(GetParam());
@@ -244,7 +244,7 @@ TEST(GpuCommands, ManyRunsNeedNoMoreMemory) {
 TEST(GpuCommands, WrongLaunchesAreRejected) {
   const Ref<LoadedCode> code = load(affine_kernel());
   const auto make = [&](GpuLaunch launch, size_t bytes) {
-    make_ref<GpuCommands>(gpu(), std::vector{std::move(launch)}, std::vector<uint64_t>(), bytes, GpuRunMode::kBatched);
+    gpu().make_commands({std::move(launch)}, {}, bytes, GpuRunMode::kBatched);
   };
   EXPECT_NO_THROW(make({.code = code, .items = 1, .arguments = 8}, 32));
   EXPECT_THROW(make({.code = code, .items = 1, .arguments = 16}, 32), InternalError);
@@ -264,7 +264,7 @@ TEST(GpuCommands, TimedRunsMeasureEachLaunch) {
   program.add(code, kCount, {x.address()}, {20000});
   for (GpuRunMode mode : {GpuRunMode::kBatched, GpuRunMode::kRecorded}) {
     const Ref<GpuCommands> commands = program.make(mode);
-    const std::vector<double> times = GpuRun(*commands).run_timed();
+    const std::vector<double> times = commands->start()->run_timed();
     ASSERT_EQ(times.size(), 3u);
     EXPECT_GE(times[0], 0);
     EXPECT_EQ(times[1], 0);
@@ -275,10 +275,10 @@ TEST(GpuCommands, TimedRunsMeasureEachLaunch) {
 TEST(GpuCommands, RunsAreSubmittedOnce) {
   Program program;
   const Ref<GpuCommands> commands = program.make(GpuRunMode::kBatched);
-  GpuRun run(*commands);
-  EXPECT_THROW(run.wait(), InternalError);
-  run.submit();
-  EXPECT_THROW(run.submit(), InternalError);
+  const auto run = commands->start();
+  EXPECT_THROW(run->wait(), InternalError);
+  run->submit();
+  EXPECT_THROW(run->submit(), InternalError);
 }
 
 TEST(GpuCommands, AreLogged) {

@@ -54,7 +54,7 @@ TEST(GpuProcesses, ForkedChildrenGetAnError) {
   program.add(code, 100, {x->address()}, {3, 1});
   Ref<GpuCommands> commands = program.make(GpuRunMode::kRecorded);
   program.run(*commands);
-  auto run = std::make_unique<GpuRun>(*commands);
+  auto run = commands->start();
   int64_t value = 0;
   const int count = Gpu::count();
   for (bool with_exit : {false, true}) {
@@ -68,7 +68,7 @@ TEST(GpuProcesses, ForkedChildrenGetAnError) {
       is_right &= fails_as_forked([&] { gpu().flush(); });
       is_right &= fails_as_forked([&] { gpu().empty_cache(); });
       is_right &= fails_as_forked([&] { run->submit(); });
-      is_right &= fails_as_forked([&] { GpuRun other(*commands); });
+      is_right &= fails_as_forked([&] { commands->start(); });
       is_right &= fails_as_forked([&] { load(affine_kernel()); });
       gpu().memory_stats();
       gpu().work_stats();

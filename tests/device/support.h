@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/gpu.h"
+#include "device/vulkan_gpu.h"
 #include "loop/builder.h"
 
 namespace lucid {
@@ -20,7 +20,7 @@ namespace lucid {
 [[maybe_unused]] inline const int kValidates = setenv("LUCID_GPU_VALIDATE", "1", 0);
 
 /// The gpu under test. These tests need a driver, such as Mesa's lavapipe.
-inline Gpu& gpu() { return Gpu::at(0); }
+inline VulkanGpu& gpu() { return dynamic_cast<VulkanGpu&>(Gpu::at(0)); }
 
 /// Memory of the gpu, freed at the end of the scope.
 template <typename T>
@@ -115,12 +115,12 @@ struct Program {
   }
 
   size_t bytes() const { return words.size() * 8; }
-  Ref<GpuCommands> make(GpuRunMode mode) const { return make_ref<GpuCommands>(gpu(), launches, words, bytes(), mode); }
+  Ref<GpuCommands> make(GpuRunMode mode) const { return gpu().make_commands(launches, words, bytes(), mode); }
   /// Runs commands of this program with its words of now, without waiting.
   void run(GpuCommands& commands) const {
-    GpuRun run(commands);
-    std::memcpy(run.data(), words.data(), bytes());
-    run.submit();
+    const auto run = commands.start();
+    std::memcpy(run->data(), words.data(), bytes());
+    run->submit();
   }
   void run(GpuRunMode mode = GpuRunMode::kBatched) const { run(*make(mode)); }
 };

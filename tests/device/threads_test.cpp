@@ -68,14 +68,14 @@ TEST(GpuThreads, ShareCommands) {
     run_threads(8, [&](int thread) {
       const Array<int64_t> x(std::vector<int64_t>(64, thread)), y(64);
       for (int64_t i = 0; i < 50; ++i) {
-        GpuRun run(*commands);
+        const auto run = commands->start();
         std::vector<uint64_t> words = program.words;
         words[1] = reinterpret_cast<uint64_t>(y.address());
         words[2] = reinterpret_cast<uint64_t>(x.address());
         words[3] = static_cast<uint64_t>(i);
-        std::memcpy(run.data(), words.data(), program.bytes());
-        run.submit();
-        if (i % 7 == 0) run.wait();
+        std::memcpy(run->data(), words.data(), program.bytes());
+        run->submit();
+        if (i % 7 == 0) run->wait();
         if (i % 10 == 0) EXPECT_EQ(y.read(), std::vector<int64_t>(64, thread + i));
       }
     });

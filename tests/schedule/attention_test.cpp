@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "float_elements.h"
+#include "gpu_traits.h"
 #include "loop/interpret.h"
 
 namespace lucid {
@@ -275,16 +276,16 @@ TEST(Attention, GroupsHaveTilesForTheSizeOfTheProblem) {
   EXPECT_EQ(tile_of(1, 20, 65, Dtype::kF64), std::nullopt);
 }
 
-TEST(Attention, OnlyGpusHaveGroups) {
-  for (const Device device : {kCpuDevice, Device::gpu(0)})
+TEST(Attention, OnlyTargetsWithSharedMemoryHaveGroups) {
+  for (const TargetTraits& target : {cpu_traits(), test::kGpuTraits})
     for (int64_t value_width : {0, 1, 128, 129})
       for (int64_t width : {0, 1, 600}) {
         Schedule schedule;
-        schedule.device = device;
+        schedule.target = target;
         schedule_attention(schedule, Problem({20, 30, width, value_width}).description());
         const bool suits = value_width >= 1 && value_width <= 128 && width > 0;
         ASSERT_EQ(schedule.steps.size(), 1u);
-        EXPECT_EQ(schedule.steps[0].kernel->group, device.is_gpu() && suits ? 16 : 1);
+        EXPECT_EQ(schedule.steps[0].kernel->group, target.has_groups() && suits ? 16 : 1);
       }
 }
 

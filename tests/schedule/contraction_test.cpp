@@ -12,6 +12,7 @@
 #include "base/scalar.h"
 #include "codegen/llvm_generator.h"
 #include "cpu_levels.h"
+#include "gpu_traits.h"
 #include "loop/interpret.h"
 #include "run_code.h"
 #include "schedule/group_product.h"
@@ -136,7 +137,7 @@ class Problem {
 void check_compiled(const Case& test, std::initializer_list<int64_t> pieces = {1}) {
   const Problem problem(test);
   for (CpuLevel level : test::runnable_levels()) {
-    for (int64_t count : pieces) problem.check(registers_of(level), compiled(level), count);
+    for (int64_t count : pieces) problem.check(cpu_traits(level).registers, compiled(level), count);
   }
 }
 
@@ -147,7 +148,7 @@ TEST(Contraction, InterpretedKernelsFollowTheCanonicalOrder) {
                              Case{2, 5, 1, 300, FactorLayout::kStrided, FactorLayout::kStrided},
                              Case{1, 3, 20, 520, FactorLayout::kPlain, FactorLayout::kPlain, Dtype::kBF16},
                              Case{1, 4, 20, 9, FactorLayout::kTransposed, FactorLayout::kStrided, Dtype::kI16}}) {
-      Problem(test).check(registers_of(level), interpreter(), 2);
+      Problem(test).check(cpu_traits(level).registers, interpreter(), 2);
     }
   }
 }
@@ -218,7 +219,7 @@ TEST(Contraction, AnItemMayHaveMoreTilesThanAreCopiedAtOnce) {
 TEST(Contraction, OneKernelServesManySizes) {
   auto texts = [](const Case& test) {
     std::vector<std::string> texts;
-    for (const KernelStep& step : Problem(test).schedule(registers_of(CpuLevel::kAvx512)).steps) {
+    for (const KernelStep& step : Problem(test).schedule(cpu_traits(CpuLevel::kAvx512).registers).steps) {
       texts.push_back(loop::to_text(*step.kernel));
     }
     return texts;
@@ -230,7 +231,7 @@ TEST(Contraction, OneKernelServesManySizes) {
 
 TEST(Contraction, PackedPanelsNameTheirInput) {
   const Schedule schedule = Problem({1, 64, 40, 30, FactorLayout::kPlain, FactorLayout::kTransposed})
-                                .schedule(registers_of(CpuLevel::kAvx512));
+                                .schedule(cpu_traits(CpuLevel::kAvx512).registers);
   ASSERT_EQ(schedule.steps.size(), 2u);
   EXPECT_EQ(schedule.steps[0].packs, 1);
   EXPECT_EQ(schedule.steps[0].buffers.back().kind, BufferUse::Kind::kScratch);
@@ -280,18 +281,18 @@ TEST(Contraction, GroupsHaveTilesForTheSizeOfTheProduct) {
   EXPECT_EQ(tile_of(1024, 1024, Dtype::kF64), (Tile{4, 2}));
 }
 
-TEST(Contraction, OnlyGpusHaveGroups) {
-  for (const Device device : {kCpuDevice, Device::gpu(0)}) {
+TEST(Contraction, OnlyTargetsWithSharedMemoryHaveGroups) {
+  for (const TargetTraits& target : {cpu_traits(), test::kGpuTraits}) {
     for (Dtype dtype : {Dtype::kF32, Dtype::kI32}) {
       const auto operand = [&](int32_t id, Dims sizes) {
         const Dims strides = contiguous_strides(sizes);
         return MemoryOperand{.id = id, .dtype = dtype, .geometry = {sizes, strides, 0}};
       };
       Schedule schedule;
-      schedule.device = device;
+      schedule.target = target;
       schedule_contraction(schedule, operand(0, {1, 90, 70}), operand(1, {1, 70, 80}), operand(2, {1, 90, 80}));
-      EXPECT_EQ(schedule.steps.back().kernel->group, device.is_gpu() ? 16 : 1);
-      if (device.is_gpu()) EXPECT_EQ(schedule.steps.size(), 1u);
+      EXPECT_EQ(schedule.steps.back().kernel->group, target.has_groups() ? 16 : 1);
+      if (target.has_groups()) EXPECT_EQ(schedule.steps.size(), 1u);
     }
   }
 }
@@ -300,7 +301,7 @@ TEST(Contraction, TilesFillTheRegistersOfTheTarget) {
   const contraction::Product product{.dtype = Dtype::kF32, .batches = 1, .m = 1024, .n = 1024, .k = 1024};
   for (const auto& [level, min, max] : {std::tuple(CpuLevel::kAvx512, 24, 28), std::tuple(CpuLevel::kAvx2, 6, 6),
                                         std::tuple(CpuLevel::kScalar, 2, 3)}) {
-    const contraction::RegisterTile tile = contraction::choose_blocking(product, registers_of(level)).tile;
+    const contraction::RegisterTile tile = contraction::choose_blocking(product, cpu_traits(level).registers).tile;
     EXPECT_GE(tile.rows * tile.vectors, min) << name_of(level);
     EXPECT_LE(tile.rows * tile.vectors, max) << name_of(level);
   }

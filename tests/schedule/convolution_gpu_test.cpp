@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "base/dim_math.h"
+#include "gpu_traits.h"
 #include "interpret_schedule.h"
 #include "ir/graph_emitter.h"
 #include "schedule/convolution.h"
@@ -59,14 +60,14 @@ class Program {
     graph_.output_ids = {GraphEmitter::id_of(y), GraphEmitter::id_of(weight_grad)};
   }
 
-  std::vector<test::Bytes> run(Device device) const {
-    return test::interpret_schedule(graph_, geometries_, contents_, device);
+  std::vector<test::Bytes> run(const TargetTraits& target) const {
+    return test::interpret_schedule(graph_, geometries_, contents_, target);
   }
   /// Whether the schedule for a gpu has groups, for the convolution and for the gradient.
   std::pair<bool, bool> has_groups() const {
     IRGraph graph = graph_;
     auto layouts = assign_layouts(graph, geometries_);
-    const Schedule schedule = schedule_graph(graph, std::move(layouts), Device::gpu(0));
+    const Schedule schedule = schedule_graph(graph, std::move(layouts), test::kGpuTraits);
     std::pair<bool, bool> result;
     for (const KernelStep& step : schedule.steps) {
       if (step.kernel->group == 1) continue;
@@ -93,8 +94,8 @@ class Program {
 void check(const Case& test) {
   const Program program(test);
   EXPECT_EQ(program.has_groups(), std::pair(true, true));
-  const auto expected = program.run(kCpuDevice);
-  const auto found = program.run(Device::gpu(0));
+  const auto expected = program.run(cpu_traits());
+  const auto found = program.run(test::kGpuTraits);
   EXPECT_EQ(found[0], expected[0]) << "the convolution";
   EXPECT_EQ(found[1], expected[1]) << "the gradient of the weight";
 }

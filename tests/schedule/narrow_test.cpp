@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "gpu_traits.h"
 #include "ir/graph_emitter.h"
 #include "schedule/schedule.h"
 
@@ -14,7 +15,7 @@ Schedule row_sums(Dtype dtype, const Dims& shape) {
   const ValueId x = graph.add_input({dtype, shape});
   graph.output_ids = {GraphEmitter::id_of(e.amax(e.value(x), Dims{1}, false))};
   auto layouts = assign_layouts(graph, {{x, {shape, contiguous_strides(shape), 0}}});
-  return schedule_graph(graph, std::move(layouts), Device::gpu(0));
+  return schedule_graph(graph, std::move(layouts), test::kGpuTraits);
 }
 
 bool is_narrow(const Schedule& schedule) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/plan_pipeline.h"
+#include "gpu_traits.h"
 
 /// Drafts of plans from graphs in text form, without machine code.
 namespace lucid::test {
@@ -18,7 +19,14 @@ inline PlanDraft draft_of(const std::string& graph_text, std::vector<PlanUpdate>
     const Dims& shape = graph.type(id).shape;
     inputs[id] = {shape, contiguous_strides(shape), 0};
   }
-  return {graph, inputs, {.updates = updates, .order = OutputOrder::kRowMajor, .fresh = fresh, .expected = expected}};
+  const bool is_on_gpu = device_of(graph).is_gpu();
+  return {graph,
+          inputs,
+          {.updates = updates,
+           .order = OutputOrder::kRowMajor,
+           .fresh = fresh,
+           .expected = expected,
+           .target = is_on_gpu ? std::optional(kGpuTraits) : std::nullopt}};
 }
 
 /// The standard passes except those in `names`.

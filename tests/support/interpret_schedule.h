@@ -33,11 +33,11 @@ inline Bytes random_elements(Dtype dtype, int64_t count, std::mt19937& random) {
   return bytes;
 }
 
-/// The outputs of a graph whose inputs have these contents, computed by interpreting its schedule for a device.
+/// The outputs of a graph whose inputs have these contents, computed by interpreting its schedule for a target.
 inline std::vector<Bytes> interpret_schedule(IRGraph graph, const std::map<ValueId, Geometry>& geometries,
-                                             const std::map<ValueId, Bytes>& contents, Device device) {
+                                             const std::map<ValueId, Bytes>& contents, const TargetTraits& target) {
   auto layouts = assign_layouts(graph, geometries);
-  const Schedule schedule = schedule_graph(graph, std::move(layouts), device);
+  const Schedule schedule = schedule_graph(graph, std::move(layouts), target);
   constexpr std::byte kFiller{0xA5};
   std::map<ValueId, Bytes> memory = contents;
   for (const auto& [id, layout] : schedule.layouts) {

@@ -15,13 +15,6 @@ namespace {
 }  // namespace
 
 Gpu& Gpu::at(int /*index*/) { fail(); }
-void* Gpu::allocate(size_t /*bytes*/) { fail(); }
-void Gpu::deallocate(void* /*data*/, size_t /*bytes*/) noexcept {}
-void Gpu::copy(void* /*to*/, const void* /*from*/, size_t /*bytes*/) { fail(); }
-void Gpu::upload(void* /*to*/, const void* /*from*/, size_t /*bytes*/) { fail(); }
-void Gpu::download(void* /*to*/, const void* /*from*/, size_t /*bytes*/) { fail(); }
-struct GpuCommands::State {};
-GpuCommands::~GpuCommands() = default;
 GpuPlan::GpuPlan(const Plan& /*plan*/) : gpu_(Gpu::at(0)) {}
 int64_t GpuPlan::run(const Plan& /*plan*/, std::span<void* const> /*inputs*/, std::span<void* const> /*outputs*/,
                      std::span<PackedForms* const> /*forms*/, std::span<double> /*nanoseconds*/) const {
