@@ -57,7 +57,7 @@ class CallArguments {
       add_byte(value.is_integer() ? 'N' : 'R');
       add_bytes(value.bits());
     } else if constexpr (std::same_as<T, Dim>) {
-      add_bytes(value.unnoted());
+      add_bytes(value.unguarded());
     } else if constexpr (std::is_pointer_v<T> && std::is_convertible_v<const T&, std::string_view>) {
       add_byte(value ? 'V' : '0');
       if (value) add_text(value);

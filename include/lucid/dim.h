@@ -40,7 +40,7 @@ class Dim {
     return result;
   }
   /// The value, without a guard: for code that has no influence on what is recorded.
-  constexpr int64_t unnoted() const { return is_traced() ? static_cast<int32_t>(bits_ & kValueMask) : bits_; }
+  constexpr int64_t unguarded() const { return is_traced() ? static_cast<int32_t>(bits_ & kValueMask) : bits_; }
 
   constexpr Dim operator-() const { return Dim(0) - *this; }
   constexpr Dim& operator++() { return *this += 1; }

@@ -7,7 +7,7 @@
 
 #include "bindings/jit.h"
 #include "bindings/python_call.h"
-#include "jit/trial.h"
+#include "jit/shadow_run.h"
 
 namespace lucid::python {
 
@@ -102,7 +102,7 @@ PyObject* time_steps(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
   return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
     jit::Program::Handles handles;
     const Ref<TablePlan> plan = table.find(call, handles);
-    return plan ? nb::cast(jit::Trial::text_with_times(*plan->program, handles)) : nb::none();
+    return plan ? nb::cast(jit::ShadowRun::text_with_times(*plan->program, handles)) : nb::none();
   });
 }
 

@@ -12,7 +12,7 @@
 #include "bindings/traced_size.h"
 #include "bindings/tracing.h"
 #include "capture/number_program.h"
-#include "jit/trial.h"
+#include "jit/shadow_run.h"
 
 namespace lucid::python {
 namespace {

@@ -98,7 +98,7 @@ nb::object describe_default(const Attribute& attribute) {
   if (const auto* value = std::get_if<double>(&attribute); value && !std::isfinite(*value))
     return text(attribute_text(attribute));
   if (const auto* dims = std::get_if<Dims>(&attribute))
-    return list_of(*dims, [](Dim size) { return checked(PyLong_FromLongLong(size.unnoted())); });
+    return list_of(*dims, [](Dim size) { return checked(PyLong_FromLongLong(size.unguarded())); });
   return from_attribute(attribute);
 }
 

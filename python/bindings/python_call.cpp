@@ -34,18 +34,18 @@ void without_memory_error(const Step& step) {
 
 std::optional<PyObject*> PythonCall::verify(const TablePlan& plan, const jit::Program::Handles& handles,
                                             jit::Program::Branch& branch) const {
-  jit::Trial trial(*plan.program, handles);
-  if (!trial.run(branch)) return std::nullopt;
+  jit::ShadowRun shadow(*plan.program, handles);
+  if (!shadow.run(branch)) return std::nullopt;
   nb::object result = nb::steal(run());
-  if (trial.is_disturbed()) return result.release().ptr();
+  if (shadow.is_invalidated()) return result.release().ptr();
   const auto fail = [&](const std::string& where) {
     const std::optional<PassList> passes = to_passes(target_.passes);
-    trial.fail(where, passes ? &*passes : nullptr);
+    shadow.fail(where, passes ? &*passes : nullptr);
   };
   const nb::handle recorder(target_.recorder);
-  const nb::object where = recorder.attr("difference")(as_python(plan).compared(trial.results(), result));
+  const nb::object where = recorder.attr("difference")(as_python(plan).compared(shadow.results(), result));
   if (!where.is_none()) fail(nb::cast<std::string>(where));
-  if (const auto difference = trial.difference()) fail(plan.name_of(*difference));
+  if (const auto difference = shadow.difference()) fail(plan.name_of(*difference));
   return result.release().ptr();
 }
 

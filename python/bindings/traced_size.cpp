@@ -115,7 +115,7 @@ PyType_Slot type_slots[] = {{Py_tp_getset, properties}, {0, nullptr}};
 
 PyObject* from_dim(Dim dim) {
   if (!dim.is_traced() || !SizeTrace::current()) [[likely]]
-    return PyLong_FromLongLong(dim.unnoted());
+    return PyLong_FromLongLong(dim.unguarded());
   return nb::cast(TracedSize{dim}).release().ptr();
 }
 

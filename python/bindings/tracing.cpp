@@ -104,15 +104,15 @@ nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle 
   return finish_recording(tracing.recorder, arguments, results, state, name);
 }
 
-/// A second recording of a call, whose ops get traced numbers and tensors with traced sizes: `_core.SecondTracing` in
+/// A second recording of a call, whose ops get traced numbers and tensors with traced sizes: `_core.SymbolicTracing` in
 /// Python.
-class SecondTracing {
+class SymbolicTracing {
  public:
-  explicit SecondTracing(bool keeps_contents)
+  explicit SymbolicTracing(bool keeps_contents)
       : recorder_({.source = source_of_user, .keeps_contents = keeps_contents}) {}
-  SecondTracing(const SecondTracing&) = delete;
-  SecondTracing& operator=(const SecondTracing&) = delete;
-  ~SecondTracing() { stop(); }
+  SymbolicTracing(const SymbolicTracing&) = delete;
+  SymbolicTracing& operator=(const SymbolicTracing&) = delete;
+  ~SymbolicTracing() { stop(); }
 
   /// A tensor to pass in place of argument `argument`: the sizes of these dimensions are traced, each with its bounds.
   nb::object trace_sizes(nb::handle tensor, size_t argument,
@@ -219,7 +219,7 @@ void PythonTracing::stop() {
 
 std::string PythonTracing::obstacle() const {
   const std::string& obstacle = context().trace().obstacle;
-  if (!obstacle.empty() || floats.empty() || hands_on_floats) return obstacle;
+  if (!obstacle.empty() || floats.empty() || forwards_scalars) return obstacle;
   const std::string& source = floats.front().source;
   return source.empty() ? kReadsValue : source + ": " + kReadsValue;
 }
@@ -306,23 +306,23 @@ void bind_tracing(nb::module_& module) {
       .def_prop_ro("ran_backward", [](PythonTracing& self) { return self.context().ran_backward(); })
       .def_prop_ro("sets_up", [](PythonTracing& self) { return self.context().trace().sets_up; })
       .def_prop_ro("floats", &floats_of)
-      .def_rw("hands_on_floats", &PythonTracing::hands_on_floats)
+      .def_rw("forwards_scalars", &PythonTracing::forwards_scalars)
       .def_prop_ro("met", &accessed_tensors)
       .def("records", &records, "inputs"_a)
       .def_prop_ro("effects", [](PythonTracing& self) { return self.context().effects(); })
       .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context()); })
       .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.obstacle()); });
-  nb::class_<SecondTracing>(module, "SecondTracing")
+  nb::class_<SymbolicTracing>(module, "SymbolicTracing")
       .def(nb::init<bool>(), "keeps_contents"_a = false)
-      .def("trace_sizes", &SecondTracing::trace_sizes, "tensor"_a, "argument"_a, "dims"_a)
-      .def("start", &SecondTracing::start)
-      .def("stop", &SecondTracing::stop)
-      .def("restore_contents", &SecondTracing::restore_contents)
-      .def_prop_ro("read", &SecondTracing::read)
-      .def_prop_ro("sizes", &SecondTracing::sizes)
-      .def_prop_ro("caught_error", &SecondTracing::caught_error)
-      .def("number_operands", &SecondTracing::number_operands, "first"_a, "results"_a, "own_results"_a, "kept"_a)
-      .def("record", &SecondTracing::record, "arguments"_a, "results"_a, "state"_a, "name"_a);
+      .def("trace_sizes", &SymbolicTracing::trace_sizes, "tensor"_a, "argument"_a, "dims"_a)
+      .def("start", &SymbolicTracing::start)
+      .def("stop", &SymbolicTracing::stop)
+      .def("restore_contents", &SymbolicTracing::restore_contents)
+      .def_prop_ro("read", &SymbolicTracing::read)
+      .def_prop_ro("sizes", &SymbolicTracing::sizes)
+      .def_prop_ro("caught_error", &SymbolicTracing::caught_error)
+      .def("number_operands", &SymbolicTracing::number_operands, "first"_a, "results"_a, "own_results"_a, "kept"_a)
+      .def("record", &SymbolicTracing::record, "arguments"_a, "results"_a, "state"_a, "name"_a);
   module.def("set_traced_number", [](nb::handle type) {
     traced_number_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());  // kept for ever, as are other classes
   });

@@ -44,7 +44,7 @@ struct PythonTracing {
   std::vector<ReadFloat> floats;
   /// Whether the call only compares them or hands them on: then they are among its results. Otherwise it depends on
   /// them.
-  bool hands_on_floats = false;
+  bool forwards_scalars = false;
 
  private:
   /// Adds guards for the comparisons that the frame makes with a float that it reads. Returns false if it also uses the

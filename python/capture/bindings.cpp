@@ -80,7 +80,7 @@ void bind_capture(nb::module_& module) {
   module.def("replace_in", replace_in, "places"_a,
              "Stores objects in places of GuardSet.writes(), given as pairs. No other Python code runs meanwhile.");
   module.def(
-      "end_second_run",
+      "end_retrace",
       [](const nb::list& places, bool collects) {
         replace_in(places);
         if (collects) PyGC_Enable();

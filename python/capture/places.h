@@ -130,8 +130,8 @@ struct NumberTest {
   bool holds(int64_t number) const;
 };
 
-/// An int of which code knows only how these tests come out. If the call counts, adding `step` to it, they are made
-/// before or after that.
+/// An int that code only tests: the outcomes of the tests are compared, not its value. If the call counts, adding
+/// `step` to it, the tests come before or after that.
 struct TestGuard {
   Place where;
   std::vector<NumberTest> tests;

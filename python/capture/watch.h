@@ -48,7 +48,7 @@ class Watch {
     unseen_calls_ = 0;
   }
   void resume() { is_paused_ = false; }
-  /// What knows calls to repeat; None if there is nothing, or the watch is paused.
+  /// The replay log; None if no effect is replayed, or the watch is paused.
   nb::object repeated() const { return is_paused_ ? nb::none() : repeated_; }
   /// False if other code replaced the profile function between start() and stop().
   bool saw_everything() const { return saw_everything_; }

@@ -212,7 +212,7 @@ class _Exporter:
 
     def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
         """Records a call, as often as it takes to know what it depends on."""
-        from .compiler._leaving import LeavingFloats
+        from .compiler._escaping_scalars import EscapingScalars
 
         for _ in range(_MAX_TRIES):
             values = self._values(args, given)
@@ -231,13 +231,13 @@ class _Exporter:
                     "lucid.export: the call creates state that later calls use, such as an optimizer's; call the "
                     "function once before it is exported"
                 )
-            floats = LeavingFloats(tracing.floats)
-            leaving = floats if floats.copies and recording.hands_on(floats) else None
+            floats = EscapingScalars(tracing.floats)
+            leaving = floats if floats.copies and recording.forwards(floats) else None
             self.inspects = self.inspects or recording.inspects_numbers
             outcome = recording.finish(result, leaving, tracing.effects)
             writes = recording.written
             _core.replace_in([(place, before) for place, _, before, _ in writes])
-            tracing.hands_on_floats = leaving is not None
+            tracing.forwards_scalars = leaving is not None
             if not outcome.learned:
                 self._check_recording(tracing, recording, outcome, [name for _, name, _, _ in writes])
                 self.unrepeated |= dict.fromkeys(call.name for call in recording.log.calls)

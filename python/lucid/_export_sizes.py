@@ -17,7 +17,7 @@ from ._exported import reason_of
 
 # The compiler is loaded when it is first used.
 if TYPE_CHECKING:
-    from .compiler._second_run import RaiseWatch
+    from .compiler._symbolic_retrace import RaiseWatch
 
 # For how many sizes a function that may tell a size from an int is compared. There must not be more.
 _MAX_INSPECTED = 256
@@ -71,9 +71,9 @@ class Traced(NamedTuple):
 
 
 def _run(
-    call: SizedCall, given: Sequence[_core.Tensor], tracing: _core.Tracing | _core.SecondTracing, written: Any
+    call: SizedCall, given: Sequence[_core.Tensor], tracing: _core.Tracing | _core.SymbolicTracing, written: Any
 ) -> _Ran:
-    from .compiler._second_run import RaiseWatch
+    from .compiler._symbolic_retrace import RaiseWatch
 
     watch, before = RaiseWatch(), sys.gettrace()
     results: list[_core.Tensor] = []
@@ -105,7 +105,7 @@ def trace(call: SizedCall) -> Traced:
     plain = _run(call, given, first, written)
     captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
     expected, _ = _core.record_trace(first, given, plain.results, captured, call.name)
-    second = _core.SecondTracing(keeps_contents=True)
+    second = _core.SymbolicTracing(keeps_contents=True)
     symbolic = [
         second.trace_sizes(tensor, position, call.dims[position]) if call.dims[position] else tensor
         for position, tensor in enumerate(given)

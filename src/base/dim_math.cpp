@@ -10,7 +10,7 @@
 namespace lucid {
 
 int64_t bit_ceil(Dim x) {
-  int64_t bound = std::max<int64_t>(x.unnoted(), 1);
+  int64_t bound = std::max<int64_t>(x.unguarded(), 1);
   if (const SizeTrace* trace = SizeTrace::current()) bound = trace->upper_bound(x).value_or(bound);
   const auto power = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(bound)));
   LUCID_CHECK(x <= power, "{} is greater than {}", x, power);
@@ -21,7 +21,7 @@ bool is_multiple(Dim x, Dim y) {
   if (x.is_traced() || y.is_traced()) {
     if (const SizeTrace* trace = SizeTrace::current()) return trace->is_multiple(x, y);
   }
-  return x.unnoted() % y.unnoted() == 0;
+  return x.unguarded() % y.unguarded() == 0;
 }
 
 Dim common_divisor(Dim x, Dim y) {

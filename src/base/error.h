@@ -13,7 +13,7 @@
 template <>
 struct fmt::formatter<lucid::Dim> : fmt::formatter<int64_t> {
   auto format(lucid::Dim dim, fmt::format_context& context) const {
-    return fmt::formatter<int64_t>::format(dim.unnoted(), context);
+    return fmt::formatter<int64_t>::format(dim.unguarded(), context);
   }
 };
 

@@ -26,7 +26,7 @@ class Scalar {
   constexpr Scalar(double value)  // NOLINT
       : kind_(Dtype::kF64), real_(value == value ? value : std::numeric_limits<double>::quiet_NaN()) {}
   constexpr Scalar(Dim value)  // NOLINT
-      : kind_(Dtype::kI64), expression_(value.expression()), integer_(value.unnoted()) {}
+      : kind_(Dtype::kI64), expression_(value.expression()), integer_(value.unguarded()) {}
 
   /// kBool, kI64 or kF64: the category, not a width.
   constexpr Dtype kind() const { return kind_; }

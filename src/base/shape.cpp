@@ -138,7 +138,7 @@ Dim checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
   CheckedInt bytes = element_bytes;
   for (Dim size : sizes) {
     if (size < 0) throw ValueError("{}: shape {} has a negative size", op, to_string(sizes));
-    bytes *= std::max<int64_t>(size.unnoted(), 1);
+    bytes *= std::max<int64_t>(size.unguarded(), 1);
   }
   if (!bytes.has_value())
     throw ValueError("{}: shape {} is too large: its {}-byte elements would not fit in 63 bits of address", op,
@@ -266,7 +266,7 @@ Dims infer_shape(std::string_view op, DimsView requested, Dim elements) {
       throw ValueError("{}: shape {} has a negative size; only -1, meaning \"infer\", is allowed", op,
                        to_string(requested));
     } else {
-      fits &= !__builtin_mul_overflow(product, size.unnoted(), &product);
+      fits &= !__builtin_mul_overflow(product, size.unguarded(), &product);
       known *= size;
     }
   }

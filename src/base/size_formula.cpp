@@ -100,7 +100,8 @@ SizeFormula::SizeFormula(std::string_view text, size_t symbols) : program_(Parse
 }
 
 SizeFormula::SizeFormula(const SizeTrace& trace, Dim dim)
-    : SizeFormula(dim.is_traced() ? SizeFormula(trace.text(dim), trace.sizes().size()) : SizeFormula(dim.unnoted())) {}
+    : SizeFormula(dim.is_traced() ? SizeFormula(trace.text(dim), trace.sizes().size()) : SizeFormula(dim.unguarded())) {
+}
 
 std::optional<int64_t> SizeFormula::evaluate(std::span<const int64_t> sizes) const {
   if (program_.empty()) return constant_;

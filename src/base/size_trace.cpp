@@ -99,7 +99,7 @@ const SizeTrace::Expression* SizeTrace::find(Dim dim) const {
 
 Polynomial SizeTrace::polynomial_of(Dim dim) const {
   const Expression* expression = find(dim);
-  return expression ? expression->number : Polynomial(dim.unnoted());
+  return expression ? expression->number : Polynomial(dim.unguarded());
 }
 
 Dim SizeTrace::make(const Polynomial& number, int64_t value) {
@@ -123,7 +123,7 @@ void SizeTrace::add_equality(const Polynomial& number, int64_t value) {
 }
 
 void SizeTrace::read(Dim dim) {
-  if (const Expression* expression = find(dim)) add_equality(expression->number, dim.unnoted());
+  if (const Expression* expression = find(dim)) add_equality(expression->number, dim.unguarded());
 }
 
 std::optional<Polynomial> SizeTrace::variable(Variable::Kind kind, const Polynomial& left, const Polynomial& right) {
@@ -207,7 +207,7 @@ void SizeTrace::compare_equal(Dim a, Dim b) {
   if (!rest) return read(a), read(b);
   const Range range = range_of(*rest);
   if ((range.low && *range.low > 0) || (range.high && *range.high < 0) || rest->is_constant()) return;
-  conditions_.insert({a.unnoted() == b.unnoted() ? Relation::kZero : Relation::kNotZero, *rest});
+  conditions_.insert({a.unguarded() == b.unguarded() ? Relation::kZero : Relation::kNotZero, *rest});
 }
 
 void SizeTrace::compare_less(Dim a, Dim b) {
@@ -216,7 +216,7 @@ void SizeTrace::compare_less(Dim a, Dim b) {
   if (!rest) return read(a), read(b);
   const Range range = range_of(*rest);
   if ((range.low && *range.low >= 0) || (range.high && *range.high < 0)) return;
-  conditions_.insert({a.unnoted() < b.unnoted() ? Relation::kNegative : Relation::kNotNegative, *rest});
+  conditions_.insert({a.unguarded() < b.unguarded() ? Relation::kNegative : Relation::kNotNegative, *rest});
 }
 
 // ---- Evaluation.
@@ -268,7 +268,7 @@ std::optional<SizeTrace::Evaluation> SizeTrace::Evaluation::of(const SizeTrace& 
 
 Dim SizeTrace::Evaluation::operator()(Dim dim) const {
   const Expression* expression = trace_.find(dim);
-  return expression ? expressions_[static_cast<size_t>(expression - trace_.expressions_.data())] : dim.unnoted();
+  return expression ? expressions_[static_cast<size_t>(expression - trace_.expressions_.data())] : dim.unguarded();
 }
 
 Dim SizeTrace::Evaluation::retraced(Dim dim) const {
@@ -343,7 +343,7 @@ std::vector<std::string> SizeTrace::conditions() const {
 
 int64_t Dim::read() const {
   if (t_trace && !has_memory_for([&] { t_trace->read(*this); })) t_trace->has_failed_ = true;
-  return unnoted();
+  return unguarded();
 }
 
 void Dim::divide_by_zero() { throw ValueError("Dim: a size is divided by 0"); }
@@ -351,8 +351,8 @@ void Dim::divide_by_zero() { throw ValueError("Dim: a size is divided by 0"); }
 Dim Dim::compute_traced(Arithmetic operation, Dim a, Dim b) {
   const bool divides = operation == Arithmetic::kDivide || operation == Arithmetic::kRemainder;
   // The program may catch the error, and then go on in a way that depends on the sizes.
-  if (divides && b.unnoted() == 0) b.read();
-  const int64_t value = compute(operation, a.unnoted(), b.unnoted());
+  if (divides && b.unguarded() == 0) b.read();
+  const int64_t value = compute(operation, a.unguarded(), b.unguarded());
   Dim result = value;
   if (t_trace && !has_memory_for([&] { result = t_trace->compute(operation, a, b, value); }))
     t_trace->has_failed_ = true;
@@ -361,12 +361,12 @@ Dim Dim::compute_traced(Arithmetic operation, Dim a, Dim b) {
 
 bool Dim::is_equal_traced(Dim a, Dim b) {
   if (t_trace && !has_memory_for([&] { t_trace->compare_equal(a, b); })) t_trace->has_failed_ = true;
-  return a.unnoted() == b.unnoted();
+  return a.unguarded() == b.unguarded();
 }
 
 bool Dim::is_less_traced(Dim a, Dim b) {
   if (t_trace && !has_memory_for([&] { t_trace->compare_less(a, b); })) t_trace->has_failed_ = true;
-  return a.unnoted() < b.unnoted();
+  return a.unguarded() < b.unguarded();
 }
 
 }  // namespace lucid

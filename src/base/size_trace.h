@@ -60,7 +60,7 @@ class SizeTrace {
    private:
     SizeTrace* before_;
   };
-  /// The scope of code on whose doings nothing that is recorded depends. It may do with traced numbers what it likes.
+  /// Suspends tracing: reads of traced numbers inside the scope add no guards.
   class Pause : Scope {
    public:
     Pause() : Scope(nullptr) {}
@@ -123,7 +123,7 @@ class SizeTrace {
   };
   const Expression* find(Dim dim) const;
   Polynomial polynomial_of(Dim dim) const;
-  /// A traced number, if that is possible. Otherwise a plain one, which the code thereby depends on.
+  /// A traced number if it can be expressed; otherwise a constant, and a guard on its value.
   Dim make(const Polynomial& number, int64_t value);
   void add_equality(const Polynomial& number, int64_t value);
   /// Empty if there are too many.

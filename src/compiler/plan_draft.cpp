@@ -57,7 +57,7 @@ PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& i
 BufferTable buffers_of(const PlanDraft& draft) {
   std::vector<size_t> free_outputs;
   for (size_t i = 0; i < draft.donations.size(); ++i)
-    if (draft.lends_results && draft.donations[i] < 0) free_outputs.push_back(i);
+    if (draft.outputs_as_scratch && draft.donations[i] < 0) free_outputs.push_back(i);
   return buffers_of(draft.graph, draft.schedule, draft.reuses, free_outputs);
 }
 

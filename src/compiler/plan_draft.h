@@ -48,7 +48,7 @@ struct PlanDraft {
   /// Values in the caller's memory: inputs and outputs.
   std::set<ValueId> outside;
   /// Whether values may be stored in the memory of results that are not written yet.
-  bool lends_results = false;
+  bool outputs_as_scratch = false;
   /// For each of `expected`, the step after which it is compared; in order.
   std::vector<size_t> checked_after;
   /// For each output, the input that donates its memory, or -1.

@@ -62,7 +62,7 @@ bool rematerialize(PlanDraft& draft) {
 }
 
 bool place_in_results(PlanDraft& draft) {
-  draft.lends_results = true;
+  draft.outputs_as_scratch = true;
   return place_in_results(draft.graph, draft.schedule.layouts);
 }
 
@@ -130,7 +130,7 @@ class DraftSubject : public PassSubject {
   std::string_view counted() const override { return draft_.has(Phase::kSteps) ? "steps" : "nodes"; }
   std::string text() const override { return to_text(draft_); }
   void verify() const override {
-    const SizeTrace::Pause unnoted;
+    const SizeTrace::Pause unguarded;
     lucid::verify(draft_);
     LUCID_CHECK(effects_of(draft_.graph) == effects_ && (!draft_.has(Phase::kSteps) || effects_of_steps() == effects_),
                 "{}: nodes with effects were added, removed or reordered", name());

@@ -404,7 +404,7 @@ class DraftVerifier {
     if (own == key) return;
     require(!(is_value && is_callers(key.second)), "{} belongs to the caller, but has the slot of {}", name_of(key),
             name_of(own));
-    require(draft_.lends_results && draft_.donations[index] < 0, "{} is stored in {}, whose memory is not free",
+    require(draft_.outputs_as_scratch && draft_.donations[index] < 0, "{} is stored in {}, whose memory is not free",
             name_of(key), name_of(own));
     require(slot.byte_offset % kArenaAlignment == 0, "{} is not aligned", name_of(key));
     require(end <= memory_bytes(graph_, schedule_, own), "{} extends past {}", name_of(key), name_of(own));

@@ -39,7 +39,7 @@ ViewKey view_key(const TensorImpl& tensor) {
           tensor.dtype(),
           {tensor.sizes().begin(), tensor.sizes().end()},
           {tensor.strides().begin(), tensor.strides().end()},
-          is_imported ? 0 : tensor.offset().unnoted()};
+          is_imported ? 0 : tensor.offset().unguarded()};
 }
 
 /// A file to write: its header and, in the same order, its tensors.

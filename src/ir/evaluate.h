@@ -28,7 +28,7 @@ class SizeReplacer {
   explicit SizeReplacer(const SizeTrace::Evaluation& sizes, Kind kind = Kind::kPlain) : sizes_(&sizes), kind_(kind) {}
 
   Dim operator()(Dim dim) const {
-    if (!sizes_) return dim.unnoted();
+    if (!sizes_) return dim.unguarded();
     return kind_ == Kind::kPlain ? (*sizes_)(dim) : sizes_->retraced(dim);
   }
   Dims operator()(const Dims& dims) const;

@@ -150,7 +150,7 @@ Dim Scanner::factor(int depth) {
     const bool is_quotient = take("/");
     if (is_quotient || take("%")) {
       const Dim divisor = sum(depth + 1);
-      if (divisor.unnoted() == 0 || result.unnoted() == std::numeric_limits<int64_t>::min())
+      if (divisor.unguarded() == 0 || result.unguarded() == std::numeric_limits<int64_t>::min())
         fail("expected numbers that can be divided");
       result = is_quotient ? result / divisor : result % divisor;
     }

@@ -33,8 +33,8 @@ void CallKey::add_tensor(const TensorImpl& tensor) {
   add_bytes(head, sizeof head);
   int64_t* const numbers = numbers_.extend(2 * rank);
   for (size_t i = 0; i < rank; ++i) {
-    numbers[i] = tensor.sizes()[i].unnoted();
-    numbers[rank + i] = tensor.strides()[i].unnoted();
+    numbers[i] = tensor.sizes()[i].unguarded();
+    numbers[rank + i] = tensor.strides()[i].unguarded();
   }
 }
 

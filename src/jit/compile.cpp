@@ -50,7 +50,7 @@ std::string CompiledCalls::graph(CallArguments arguments) const {
 std::string CompiledCalls::plan(CallArguments arguments, bool timed) const {
   Program::Handles handles;
   const Ref<TablePlan> plan = plan_for(*table_, arguments, handles);
-  return timed ? jit::Trial::text_with_times(*plan->program, handles) : to_text(plan->program->plan());
+  return timed ? jit::ShadowRun::text_with_times(*plan->program, handles) : to_text(plan->program->plan());
 }
 
 CompileInfo CompiledCalls::info() const {

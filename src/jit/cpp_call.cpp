@@ -33,7 +33,7 @@ class CppCall::Traced {
       : call_(call), fixed_(call.table_.fixed(call.key_.structure())), may_replace_(may_replace_tensors()) {
     trace_sizes_of_tensors();
     for (size_t i = 0; i < call.arguments_.sizes().size(); ++i) {
-      const Dim size = call.arguments_.sizes()[i].unnoted();
+      const Dim size = call.arguments_.sizes()[i].unguarded();
       passed_.sizes.push_back(is_fixed(call.first_size_ + i) ? size : recorder_.trace_size(size, i));
     }
     for (size_t i = 0; i < call.arguments_.numbers().size(); ++i) {
@@ -224,7 +224,7 @@ CppCall::CppCall(CppTable& table, const CallArguments& arguments, const Compiled
   first_number_ = static_cast<uint32_t>(key_.numbers().size());
   for (const Number& number : arguments.numbers()) key_.add_number(number.bits());
   first_size_ = static_cast<uint32_t>(key_.numbers().size());
-  for (const Dim size : arguments.sizes()) key_.add_number(size.unnoted());
+  for (const Dim size : arguments.sizes()) key_.add_number(size.unguarded());
 }
 
 bool CppCall::holds(const TablePlan& plan, Program::Handles& handles) const {
@@ -292,16 +292,16 @@ std::optional<CppCall::Result> CppCall::replay(const TablePlan& plan, const Prog
 
 std::optional<CppCall::Result> CppCall::verify(const TablePlan& plan, const Program::Handles& handles,
                                                Program::Branch& branch) const {
-  Trial trial(*plan.program, handles);
-  if (!trial.run(branch)) return std::nullopt;
+  ShadowRun shadow(*plan.program, handles);
+  if (!shadow.run(branch)) return std::nullopt;
   Result results = run();
-  if (trial.is_disturbed()) return results;
-  const CallResults& expected = trial.results();
-  if (results.size() != expected.size()) trial.fail("the number of results", nullptr);
+  if (shadow.is_invalidated()) return results;
+  const CallResults& expected = shadow.results();
+  if (results.size() != expected.size()) shadow.fail("the number of results", nullptr);
   for (size_t i = 0; i < results.size(); ++i)
     if (!results[i].defined() || first_difference(TensorRef(expected[i]), TensorRef(&unwrap(results[i]))))
-      trial.fail(fmt::format("result {}", i), nullptr);
-  if (const auto difference = trial.difference()) trial.fail(plan.name_of(*difference), nullptr);
+      shadow.fail(fmt::format("result {}", i), nullptr);
+  if (const auto difference = shadow.difference()) shadow.fail(plan.name_of(*difference), nullptr);
   return results;
 }
 

@@ -40,7 +40,7 @@ class CppTable {
   std::set<std::pair<std::string, std::vector<int64_t>>> keeping_;
 };
 
-/// A function is called as part of the recorded call of another one, which thereby depends on the same values.
+/// A compiled function is called while another one is recorded: the outer recording depends on the same values.
 void note_nested_call(const std::shared_ptr<CppTable>& table);
 
 /// A plan of a function in C++, and what it depends on other than arguments and tensors.

@@ -61,7 +61,7 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
 
   /// The templates of plans, of which the oldest makes room for a new one.
   static constexpr size_t kMaxTemplates = 64;
-  static constexpr int64_t kTrials = 8;
+  static constexpr int64_t kShadows = 8;
 
   Ref<const SizedPlan> find(const Sizes& sizes);
   /// Null if no template serves the sizes.
@@ -77,7 +77,7 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   void keep(std::shared_ptr<const PlanTemplate> made);
   /// Whether templates have served other sizes than those that they were made for. The kernels of convolutions, for
   /// instance, depend on all sizes.
-  bool templates_pay() const { return made_ < kTrials || made_ <= kTrials * served_; }
+  bool templates_pay() const { return made_ < kShadows || made_ <= kShadows * served_; }
   bool has_geometries(std::span<TensorImpl* const> handles, const SizeTrace::Evaluation& sizes) const;
   Mutex& mutex() const { return mutex_of(LockRank::kPlanFamily, this); }
 

@@ -48,7 +48,7 @@ PlanCounters& PlanCounters::operator+=(const PlanCounters& other) {
   return *this;
 }
 
-std::string TablePlan::name_of(const Trial::Difference& difference) const {
+std::string TablePlan::name_of(const ShadowRun::Difference& difference) const {
   const size_t arguments = program->recorded().argument_count();
   std::string name = "a tensor that it captures";
   if (difference.handle < arguments)

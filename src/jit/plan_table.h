@@ -17,8 +17,8 @@
 #include "jit/plan_counters.h"
 #include "jit/program.h"
 #include "jit/recording_budget.h"
+#include "jit/shadow_run.h"
 #include "jit/table_plan.h"
-#include "jit/trial.h"
 
 namespace lucid::jit {
 
@@ -43,8 +43,8 @@ namespace lucid::jit {
 ///   std::optional<Result> replay(const TablePlan&, const Program::Handles&, Program::Branch&) const
 ///                                          runs the plan and rebuilds the result; empty if Program::run() failed
 ///   std::optional<Result> verify(const TablePlan&, const Program::Handles&, Program::Branch&) const
-///                                          runs the function and compares it with a trial of the plan, which is empty
-///                                          if Trial::run() failed
+///                                          runs the function and compares it with a shadow run of the plan; empty if
+///                                          that failed
 ///   Result record(Recording&) const        runs and records the function; reports the outcome to the recording
 class PlanTable {
  public:
@@ -369,7 +369,7 @@ TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates, u
       must_run |= handles.is_pending;
       continue;
     }
-    const bool verifies = verifies_next() && Trial::is_possible(*plan->program, handles);
+    const bool verifies = verifies_next() && ShadowRun::is_possible(*plan->program, handles);
     result = verifies ? front.verify(*plan, handles, branch) : front.replay(*plan, handles, branch);
     if (result) {
       if (plan->is_branch()) prefer(*plan);

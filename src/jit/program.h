@@ -27,7 +27,7 @@ class Program : public RefCounted {
     recorded_.outcome->gradients().set_waits(waits);
     waits_ = waits;
   }
-  /// Keeps the recorded graph, so that a trial can say which node is wrong. Must precede compiling.
+  /// Keeps the recorded graph, so that a shadow run can say which node is wrong. Must precede compiling.
   void keep_graph() { job_->record.keeps_graph = true; }
   /// Declares, before compiling, that the contents of an argument are new at each call.
   void set_fresh(size_t argument) { job_->record.handles[argument].is_fresh = true; }
@@ -95,7 +95,7 @@ class Program : public RefCounted {
   std::string take(CallPlan& call);
 
   class Frame;
-  friend class Trial;
+  friend class ShadowRun;
 
   /// How many traced numbers the call has.
   size_t numbers_ = 0;

@@ -14,10 +14,10 @@ class Program::Frame {
  public:
   /// What the run is for: to be committed, or to be compared with the function. In the latter case it writes nothing in
   /// place, and its inputs stay as they are when the function runs.
-  enum class Purpose : uint8_t { kCommit, kTrial };
+  enum class Purpose : uint8_t { kCommit, kShadow };
 
   Frame(const Program& program, const Handles& handles, Purpose purpose)
-      : is_trial_(purpose == Purpose::kTrial),
+      : is_shadow_(purpose == Purpose::kShadow),
         call_(handles.sized ? handles.sized->call : program.call_),
         handles_(handles.all.data(), handles.all.size()) {
     for (TensorImpl* handle : handles_) cells_.push_back(handle->cell());
@@ -34,16 +34,16 @@ class Program::Frame {
       } else {
         const Storage& storage = hold_storage(program, input);
         inputs_.push_back(address_in(storage, input));
-        if (packs && !storage.borrowed() && !is_trial_) forms = &cells()[input.handle]->packed_forms();
+        if (packs && !storage.borrowed() && !is_shadow_) forms = &cells()[input.handle]->packed_forms();
       }
       if (packs) forms_.push_back(forms);
     }
     for (size_t i = 0; i < call_.outputs.size(); ++i) {
-      storages_.push_back(is_trial_ ? Storage::allocate(static_cast<size_t>(call_.outputs[i].bytes), device_of(i))
-                                    : program.memory_for(call_, i, handles_));
+      storages_.push_back(is_shadow_ ? Storage::allocate(static_cast<size_t>(call_.outputs[i].bytes), device_of(i))
+                                     : program.memory_for(call_, i, handles_));
       outputs_.push_back(storages_[i] ? storages_[i]->data() : inputs_[static_cast<size_t>(call_.plan->donors[i])]);
     }
-    if (is_trial_) return;
+    if (is_shadow_) return;
     // Snapshots of borrowed memory are copied now: during the commit there is memory for small objects only.
     for (size_t i = 0; i < call_.written.size(); ++i) {
       const size_t handle = call_.written[i];
@@ -96,7 +96,7 @@ class Program::Frame {
   }
   std::span<Cell* const> cells() const { return cells_.pointers(); }
 
-  // For trials.
+  // For shadow runs.
   const CallPlan& call() const { return call_; }
   std::span<void* const> inputs() const { return {inputs_.data(), inputs_.size()}; }
   /// The new contents of the written cell i.
@@ -119,7 +119,7 @@ class Program::Frame {
     const Cell* const cell =
         use ? numbers_[static_cast<size_t>(use - program.recorded_.generators.data())].state()->cell().get()
             : cells()[input.handle];
-    held_.push_back(is_trial_ && is_written(*cell) ? cell->storage()->copy() : cell->storage());
+    held_.push_back(is_shadow_ && is_written(*cell) ? cell->storage()->copy() : cell->storage());
     return *held_.pointers().back();
   }
 
@@ -134,7 +134,7 @@ class Program::Frame {
 
   void* address_in(const Storage& storage, const GraphInput& input) const {
     const TensorImpl& handle = *handles_[input.handle];
-    const int64_t offset = input.kind == GraphInput::Kind::kHandle ? handle.offset().unnoted() : 0;
+    const int64_t offset = input.kind == GraphInput::Kind::kHandle ? handle.offset().unguarded() : 0;
     return static_cast<char*>(storage.data()) + offset * static_cast<int64_t>(size_of(handle.dtype()));
   }
 
@@ -144,7 +144,7 @@ class Program::Frame {
     static_cast<GeneratorState&>(*handles_[handle]).set(words);
   }
 
-  const bool is_trial_;
+  const bool is_shadow_;
   const CallPlan& call_;
   std::span<TensorImpl* const> handles_;
   RefList<Cell, 32> cells_;  // of the handles

@@ -7,7 +7,7 @@
 #include "base/ref.h"
 #include "jit/call_key.h"
 #include "jit/program.h"
-#include "jit/trial.h"
+#include "jit/shadow_run.h"
 
 namespace lucid::jit {
 
@@ -22,7 +22,7 @@ class TablePlan : public RefCounted {
   /// Whether it is one of the branches of its key: it serves only calls that read the recorded values.
   bool is_branch() const { return program->reads_values(); }
   /// What to call a tensor that a run uses: "argument 0", "the gradient of self.weight".
-  std::string name_of(const Trial::Difference& difference) const;
+  std::string name_of(const ShadowRun::Difference& difference) const;
   /// How often it has run.
   int64_t hits() const { return hits_.load(std::memory_order_relaxed); }
 
@@ -44,7 +44,7 @@ class TablePlan : public RefCounted {
   mutable std::atomic<bool> was_stale_ = false;
 };
 
-/// Why a plan does not match a call if nothing that is known before it runs differs.
+/// Why a plan does not match a call although all guards hold that can be checked before it runs.
 inline constexpr const char* kReadsOtherValues = "it reads other values of tensors";
 
 }  // namespace lucid::jit

@@ -19,15 +19,15 @@ TensorRef TracedSizes::add(const TensorImpl& tensor, size_t argument, std::span<
 }
 
 Dim TracedSizes::add_given(Dim size, size_t index) {
-  if (!SizeTrace::is_traceable(size.unnoted())) return size;
+  if (!SizeTrace::is_traceable(size.unguarded())) return size;
   symbols.push_back({kGiven, index});
-  return trace.add_symbol(size.unnoted());
+  return trace.add_symbol(size.unguarded());
 }
 
 std::vector<int64_t> TracedSizes::sizes_in(std::span<TensorImpl* const> arguments, std::span<const Dim> given) const {
   std::vector<int64_t> sizes;
   for (const auto& [argument, dim] : symbols)
-    sizes.push_back((argument == kGiven ? given[dim] : arguments[argument]->sizes()[dim]).unnoted());
+    sizes.push_back((argument == kGiven ? given[dim] : arguments[argument]->sizes()[dim]).unguarded());
   return sizes;
 }
 

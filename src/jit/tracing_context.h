@@ -95,7 +95,7 @@ class TracingContext : public EagerObserver {
   int32_t find(const Cell& cell) const;
   /// After the recording: treats cells on overlapping imported memory as one cell if the call wrote to any of them.
   void join_overlapping_cells();
-  /// How many elements a cell begins after the cell that it was joined to; zero for cells that were not joined.
+  /// The offset of a cell within the cell that it was joined to, in elements; zero for cells that were not joined.
   int64_t shift_of(const Cell& cell) const;
 
   /// Whether the call caught an error of the library. Which error is thrown may depend on any property

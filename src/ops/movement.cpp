@@ -72,7 +72,7 @@ Value repeated(Emitter& e, const Call& call, const Value& x, const Dims& repeats
     wide.push_back(times);
     wide.push_back(size);
     int64_t product = 0;
-    const bool fits = !__builtin_mul_overflow(times.unnoted(), size.unnoted(), &product);
+    const bool fits = !__builtin_mul_overflow(times.unguarded(), size.unguarded(), &product);
     result.push_back(fits ? times * size : Dim(INT64_MAX));
   }
   checked_numel(call.name(), result, size_of(x.dtype()));

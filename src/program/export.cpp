@@ -247,7 +247,7 @@ class Exporter {
       operand.is_state = true;
       operand.index = state_of(exported, input.handle);
       if (input.kind == jit::GraphInput::Kind::kHandle)
-        operand.first_byte = captured(exported, input.handle).offset().unnoted() *
+        operand.first_byte = captured(exported, input.handle).offset().unguarded() *
                              static_cast<int64_t>(size_of(captured(exported, input.handle).dtype()));
     }
     return operand;

@@ -57,7 +57,7 @@ std::vector<Tensor> Program::run(const std::vector<Tensor>& inputs) const {
     array.dtype = tensor.dtype();
     for (const Dim size : tensor.sizes()) array.shape.push_back(size);
     array.data = static_cast<char*>(memory.back()->data()) +
-                 tensor.offset().unnoted() * static_cast<int64_t>(size_of(tensor.dtype()));
+                 tensor.offset().unguarded() * static_cast<int64_t>(size_of(tensor.dtype()));
   }
   std::vector<Tensor> results;
   for (program::Array& array : implementation_->loaded.run(arrays)) results.push_back(to_tensor(array));

@@ -34,7 +34,7 @@ struct Shape {
 Shape choose_shape(const Problem& problem, const Registers& registers) {
   const bool wide = registers.bytes == 64;
   if (!wide) return {.vectors = 1, .keys = 4, .columns = 4};
-  const bool two = compute_dtype(problem.out.dtype) == Dtype::kF32 && problem.queries().unnoted() > kLanes;
+  const bool two = compute_dtype(problem.out.dtype) == Dtype::kF32 && problem.queries().unguarded() > kLanes;
   return {.vectors = two ? 2 : 1, .keys = 8, .columns = 8};
 }
 
@@ -61,8 +61,8 @@ class AttentionWriter {
                  tile * index(shape_.queries()));
     });
     const Dim items = problem_.batches() * problem_.heads() * tile_count();
-    const int64_t widths = problem_.width().unnoted() + problem_.value_width().unnoted() + 16;
-    const auto work = static_cast<double>(problem_.keys().unnoted() * widths * shape_.queries());
+    const int64_t widths = problem_.width().unguarded() + problem_.value_width().unguarded() + 16;
+    const auto work = static_cast<double>(problem_.keys().unguarded() * widths * shape_.queries());
     return writer_.finish(items, 100 + work / kProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
   }
 

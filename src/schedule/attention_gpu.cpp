@@ -66,14 +66,14 @@ class GroupWriter {
       const Value each = item / arguments_.tiles;
       write_tile(each / arguments_.heads, builder_.binary(Code::kRem, each, arguments_.heads), first);
     });
-    const int64_t widths = problem_.width().unnoted() + tile_.columns();
-    const auto work = static_cast<double>(problem_.keys().unnoted() * widths * group_rows(tile_));
+    const int64_t widths = problem_.width().unguarded() + tile_.columns();
+    const auto work = static_cast<double>(problem_.keys().unguarded() * widths * group_rows(tile_));
     return writer_.finish(problem_.batches() * problem_.heads() * tile_count(),
                           100 + work / kProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
   }
 
  private:
-  /// What is known about the queries of a member after some blocks of keys.
+  /// The running state of the softmax of a member's queries, after some blocks of keys.
   struct State {
     Values largest;  // scores
     Values totals;   // of weights
@@ -433,8 +433,8 @@ std::optional<RegisterTile> choose_group_tile(const Problem& problem) {
     const RegisterTile tile{rows, vectors};
     const int64_t bytes = (row_count(tile) + column_count(tile)) * size;
     if (rows * vectors > kMaxSums || bytes > static_cast<int64_t>(loop::kMaxSharedBytes)) continue;
-    const int64_t groups = problem.batches().unnoted() * problem.heads().unnoted() *
-                           ceil_div(problem.queries().unnoted(), group_rows(tile));
+    const int64_t groups = problem.batches().unguarded() * problem.heads().unguarded() *
+                           ceil_div(problem.queries().unguarded(), group_rows(tile));
     // Loads from shared memory for a step of a score's chain and for a key. They take longer than the arithmetic.
     const int64_t cost = ceil_div(groups, kConcurrentGroups) * (2 * rows + kScoreVectors + vectors);
     if (cost < best_cost) {

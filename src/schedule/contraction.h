@@ -41,7 +41,7 @@ struct Product {
   BufferUse c_use;
 
   /// Total number of multiplications, for estimates.
-  int64_t work() const { return batches.unnoted() * m.unnoted() * n.unnoted() * k.unnoted(); }
+  int64_t work() const { return batches.unguarded() * m.unguarded() * n.unguarded() * k.unguarded(); }
 };
 
 /// The accumulators that a kernel keeps in registers: `rows` by `vectors` * kLanes.

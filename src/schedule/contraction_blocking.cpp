@@ -50,7 +50,7 @@ double step_cycles(RegisterTile tile, int per_vector) {
 }
 
 int64_t b_bytes(const Product& product) {
-  return product.k.unnoted() * product.n.unnoted() * static_cast<int64_t>(size_of(product.dtype));
+  return product.k.unguarded() * product.n.unguarded() * static_cast<int64_t>(size_of(product.dtype));
 }
 
 int64_t wanted_items(const Product& product) {
@@ -61,22 +61,22 @@ int64_t wanted_items(const Product& product) {
 
 /// Rows that are a multiple of 4 KiB apart map to the same few cache lines.
 bool rows_collide(Dim row_stride, const Product& product) {
-  return row_stride.unnoted() * static_cast<int64_t>(size_of(product.dtype)) % 4096 == 0 &&
-         product.k.unnoted() > loop::kLanes;
+  return row_stride.unguarded() * static_cast<int64_t>(size_of(product.dtype)) % 4096 == 0 &&
+         product.k.unguarded() > loop::kLanes;
 }
 
 bool worth_packing(const Product& product, const Blocking& blocking) {
   if (product.b.column != 1) return true;
   // Packing reads and writes b once, so at least three passes over it must follow.
-  if (blocking.tiles.unnoted() < 3) return false;
+  if (blocking.tiles.unguarded() < 3) return false;
   if (product.dtype != compute_dtype(product.dtype)) return true;
-  return rows_collide(product.b.row, product) || blocking.tiles.unnoted() * b_bytes(product) >= kPackedTraffic;
+  return rows_collide(product.b.row, product) || blocking.tiles.unguarded() * b_bytes(product) >= kPackedTraffic;
 }
 
 /// Rows are normally read in place. A copy pays if several panels use it and the rows collide in the caches, their
 /// elements are not adjacent, or they need a conversion.
 bool worth_copying(const Product& product, const Blocking& blocking) {
-  if (blocking.tile.rows == 1 || blocking.panels.unnoted() == 1) return false;
+  if (blocking.tile.rows == 1 || blocking.panels.unguarded() == 1) return false;
   if (product.dtype != compute_dtype(product.dtype)) return true;
   return product.a.column != 1 || rows_collide(product.a.row, product);
 }
@@ -107,7 +107,7 @@ Blocking choose_blocking(const Product& product, const Registers& registers) {
   Blocking blocking;
   // Rows of a product that is not large may be fused with the steps before and after it.
   const bool is_large = b_bytes(product) >= kPanelBytes;
-  blocking.tile = choose_tile(product.m.unnoted(), product.n.unnoted(), product.dtype, registers, !is_large);
+  blocking.tile = choose_tile(product.m.unguarded(), product.n.unguarded(), product.dtype, registers, !is_large);
   blocking.tiles = ceil_div(product.m, blocking.tile.rows);
   blocking.panels = ceil_div(product.n, blocking.tile.columns());
   blocking.packs_b = worth_packing(product, blocking);
@@ -117,12 +117,12 @@ Blocking choose_blocking(const Product& product, const Registers& registers) {
   blocking.held_tiles = std::max<int64_t>(1, kHeldBytes / (blocking.tile.rows * (kChain + loop::kLanes) * bytes));
   int64_t& tiles = blocking.tiles_per_item;
   int64_t& panels = blocking.panels_per_item;
-  const int64_t all_tiles = blocking.tiles.unnoted(), all_panels = blocking.panels.unnoted();
+  const int64_t all_tiles = blocking.tiles.unguarded(), all_panels = blocking.panels.unguarded();
   tiles = all_tiles;
   panels = std::clamp<int64_t>(kPanelBytes / (blocking.tile.columns() * kChain * bytes), 1, all_panels);
   const auto row_blocks = [&] { return ceil_div(all_tiles, tiles); };
   const auto column_blocks = [&] { return ceil_div(all_panels, panels); };
-  const auto items = [&] { return product.batches.unnoted() * row_blocks() * column_blocks(); };
+  const auto items = [&] { return product.batches.unguarded() * row_blocks() * column_blocks(); };
   const int64_t wanted = wanted_items(product);
   while (items() < wanted && product.work() / items() > kItemProducts) {
     if (tiles > 1) {

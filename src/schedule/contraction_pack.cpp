@@ -122,7 +122,7 @@ KernelStep pack_step(const Product& product, const Blocking& blocking, const Buf
                        panel * builder.index(blocking.tile.columns()), first, last);
   });
   const Dim items = batches * blocking.panels * chunk_count;
-  const auto elements = static_cast<double>(panel_elements.unnoted()) / static_cast<double>(chunk_count.unnoted());
+  const auto elements = static_cast<double>(panel_elements.unguarded()) / static_cast<double>(chunk_count.unguarded());
   const auto bytes = static_cast<double>(size_of(compute_dtype(product.dtype)));
   KernelStep step = writer.finish(items, elements * bytes * kNanosecondsPerByte);
   step.packs = product.b_use.index;

@@ -21,7 +21,7 @@ constexpr int64_t kLevels = 56;
 constexpr double kProductsPerNanosecond = 8;
 
 double nanoseconds_per_item(const Product& product, Dim items) {
-  return static_cast<double>(product.work()) / (kProductsPerNanosecond * static_cast<double>(items.unnoted()));
+  return static_cast<double>(product.work()) / (kProductsPerNanosecond * static_cast<double>(items.unguarded()));
 }
 
 /// The base-2 logarithm of a positive integer below 2^53, rounded down.

@@ -110,7 +110,7 @@ class TileWriter {
     });
     const Dim items_per_batch = blocking_.row_blocks() * blocking_.column_blocks();
     const Dim items = product_.batches * items_per_batch;
-    const auto work = static_cast<double>(product_.work()) / static_cast<double>(items.unnoted());
+    const auto work = static_cast<double>(product_.work()) / static_cast<double>(items.unguarded());
     return writer_.finish(items, work / kProductsPerNanosecond, product_.batches > 1 ? items_per_batch : Dim(1));
   }
 

@@ -79,7 +79,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   }
   const loop::Value length = writer.param(sizes[last]);
   const bool prefetches = sizes.size() == 2 && tree.cost() >= kMinPrefetchCost;
-  const int64_t row_bytes = sizes[last].unnoted() * 4;
+  const int64_t row_bytes = sizes[last].unguarded() * 4;
   const auto rows_ahead =
       static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, kPrefetchBytes / row_bytes))));
   for_each_row(b, b.begin(), b.end(), size_values, [&](loop::Value, std::span<const loop::Value> index) {
@@ -98,7 +98,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
              });
   });
   tree.declare_indexed_tiles();
-  const int64_t vectors = ceil_div(sizes[last].unnoted(), kLanes);
+  const int64_t vectors = ceil_div(sizes[last].unguarded(), kLanes);
   return writer.finish(rows, 5 + static_cast<double>(vectors) * (1 + 0.4 * tree.cost()),
                        last > 0 ? rows / sizes[0] : Dim(1));
 }

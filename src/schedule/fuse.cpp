@@ -44,7 +44,7 @@ struct Candidate {
   /// Host functions are not fused.
   bool is_kernel() const { return step.host < 0; }
   Dim tiles() const { return step.items / step.tile_items; }
-  double total() const { return step.nanoseconds * static_cast<double>(step.items.unnoted()); }
+  double total() const { return step.nanoseconds * static_cast<double>(step.items.unguarded()); }
 };
 
 /// How the stages of a fused kernel use one buffer.
@@ -66,7 +66,7 @@ class FusedKernel {
     const Dim tiles = common_divisor(tiles_, next.tiles());
     const double total = total_ + next.total();
     const auto threads = static_cast<int64_t>(total / kMinThreadNanoseconds);
-    if (tiles.unnoted() < std::min(kMinTiles, std::max<int64_t>(threads, 1))) return false;
+    if (tiles.unguarded() < std::min(kMinTiles, std::max<int64_t>(threads, 1))) return false;
     return shares(next, tiles, threads <= 1);
   }
 
@@ -98,7 +98,7 @@ class FusedKernel {
       set_stage(stages_.front().step, first_stage);
       return std::move(stages_.front().step);
     }
-    block_ = tiles_ == 1 ? 1 : std::clamp<int64_t>(kBlockBytes / tile_bytes(), 1, tiles_.unnoted());
+    block_ = tiles_ == 1 ? 1 : std::clamp<int64_t>(kBlockBytes / tile_bytes(), 1, tiles_.unguarded());
     for (const auto& [key, shared] : uses_)
       if (const auto local = local_of(shared, bytes_of(schedule, key, shared.dtype));
           local && is_private(key, count_of(key)))
@@ -146,7 +146,7 @@ class FusedKernel {
   int64_t tile_bytes() const {
     int64_t total = 1;
     for (const auto& [_, shared] : uses_)
-      if (shared.use.tile.is_disjoint()) total += shared.use.tile.bytes.unnoted() * shared.use.tile.rows.unnoted();
+      if (shared.use.tile.is_disjoint()) total += shared.use.tile.bytes.unguarded() * shared.use.tile.rows.unguarded();
     return total;
   }
 
@@ -230,7 +230,7 @@ class FusedKernel {
     }
     step.kernel = std::make_shared<const loop::Kernel>(loop::staged_kernel(name(), stages, dtypes, locals));
     step.items = tiles_;
-    step.nanoseconds = total_ / static_cast<double>(tiles_.unnoted());
+    step.nanoseconds = total_ / static_cast<double>(tiles_.unguarded());
     return step;
   }
 

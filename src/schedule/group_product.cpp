@@ -69,7 +69,8 @@ class GroupWriter {
       store(accumulate(batch, first_row, first_column), batch, first_row, first_column);
     });
     const Dim k = product_.by_chain ? Dim(kChain) : product_.k;
-    const double products = static_cast<double>(group_rows(tile_) * tile_.columns()) * static_cast<double>(k.unnoted());
+    const double products =
+        static_cast<double>(group_rows(tile_) * tile_.columns()) * static_cast<double>(k.unguarded());
     return writer_.finish(product_.chains() * group_count(tile_, product_.batches, product_.m, product_.n),
                           products / kProductsPerNanosecond);
   }
@@ -227,7 +228,7 @@ RegisterTile choose_group_tile(Dtype dtype, Dim batches, Dim m, Dim n) {
   RegisterTile best;
   int64_t best_cost = std::numeric_limits<int64_t>::max();
   for (RegisterTile tile : is_wide ? std::span<const RegisterTile>(kWideTiles) : std::span(kTiles)) {
-    const int64_t groups = group_count(tile, batches.unnoted(), m.unnoted(), n.unnoted());
+    const int64_t groups = group_count(tile, batches.unguarded(), m.unguarded(), n.unguarded());
     // A step of k loads a row's and a column's element for each of the accumulators' rows and columns. These loads from
     // shared memory take longer than the arithmetic.
     const int64_t cost = ceil_div(groups, kConcurrentGroups) * (tile.rows + tile.vectors + 1);

@@ -37,7 +37,7 @@ bool Users::may_come_early(const Schedule& schedule, const KernelStep& step, con
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     const MemoryKey key = key_of(step.buffers[i]);
     if (key.first == BufferUse::Kind::kValue && outside.contains(key.second)) continue;
-    const int64_t bytes = bytes_of(schedule, key, step.kernel->buffers[i].dtype).unnoted();
+    const int64_t bytes = bytes_of(schedule, key, step.kernel->buffers[i].dtype).unguarded();
     if (writes[i])
       added_bytes += bytes;
     else if (remaining_.at(key) == 1)

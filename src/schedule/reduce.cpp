@@ -207,7 +207,7 @@ class ReduceKernel {
   }
 
   double row_cost(Dim elements) const {
-    return 10 + static_cast<double>(elements.unnoted()) / kLanes * (1 + 0.4 * tree_->cost());
+    return 10 + static_cast<double>(elements.unguarded()) / kLanes * (1 + 0.4 * tree_->cost());
   }
 
   void write_rows() {

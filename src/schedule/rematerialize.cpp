@@ -110,7 +110,7 @@ class Rematerializer {
  private:
   ValueId storage(ValueId id) const { return layouts_.at(id).storage; }
 
-  int64_t elements_of(ValueId id) const { return std::min(numel(graph_.type(id).shape).unnoted(), kMaxElements); }
+  int64_t elements_of(ValueId id) const { return std::min(numel(graph_.type(id).shape).unguarded(), kMaxElements); }
   int64_t bytes_of(ValueId id) const { return elements_of(id) * static_cast<int64_t>(size_of(graph_.type(id).dtype)); }
 
   void add_live_bytes(size_t begin, size_t end, int64_t bytes) {

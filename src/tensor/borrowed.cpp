@@ -23,7 +23,7 @@ void check_borrowed(std::string_view op, BorrowedMemory& memory) {
       throw ValueError("{}: strides {} are negative, which is not supported; copy the data first", op,
                        to_string(DimsView(memory.strides)));
     int64_t reach = 0;
-    fits &= !__builtin_mul_overflow(memory.sizes[i].unnoted() - 1, memory.strides[i].unnoted(), &reach) &&
+    fits &= !__builtin_mul_overflow(memory.sizes[i].unguarded() - 1, memory.strides[i].unguarded(), &reach) &&
             !__builtin_add_overflow(last, reach, &last);
   }
   if (count == 0) return;

@@ -73,17 +73,16 @@ class EagerObserver {
   /// The tensor is used in a way that no graph can represent; for instance another library gets its memory. `how`
   /// completes the sentence "the call ...".
   virtual void escaped(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
-  /// The call does something outside tensors that a plan cannot repeat, such as writing a file. `how` completes "the
-  /// call
-  /// ...".
+  /// The call does something outside tensors that a plan cannot repeat, such as writing a file. `how` completes
+  /// "the call ...".
   virtual void acted_outside(std::string_view /*how*/) {}
   /// The call creates something that later calls will find, such as the state of an optimizer, so later calls behave
   /// differently.
   virtual void sets_up() {}
-  /// Something other than the values of a tensor is read, such as its place in the gradient graph. `how` completes "the
-  /// call ...".
+  /// Something other than the values of a tensor is read, such as its place in the gradient graph. `how` completes
+  /// "the call ...".
   virtual void inspected(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
-  /// What the tensor is reaches the program: its type, sizes, strides or requires_grad.
+  /// The program reads metadata of the tensor: its dtype, sizes, strides or requires_grad.
   virtual void used(const TensorImpl& /*tensor*/) {}
   /// The hash of a tensor is read, which depends on its address.
   virtual void hashed(const TensorImpl& /*tensor*/) {}

@@ -26,12 +26,12 @@ struct AttributeWriter {
   PlanKey& key;
   void operator()(const std::monostate&) const {}
   void operator()(bool value) const { key.push_back(value); }
-  void operator()(Dim value) const { key.push_back(value.unnoted()); }
+  void operator()(Dim value) const { key.push_back(value.unguarded()); }
   void operator()(double value) const { key.push_back(std::bit_cast<int64_t>(value)); }
   void operator()(Dtype value) const { key.push_back(static_cast<int64_t>(value)); }
   void operator()(const Dims& value) const {
     key.push_back(value.rank());
-    for (Dim n : value) key.push_back(n.unnoted());
+    for (Dim n : value) key.push_back(n.unguarded());
   }
   void operator()(const std::string& value) const {
     key.push_back(static_cast<int64_t>(value.size()));
@@ -46,8 +46,8 @@ void append_tensor(PlanKey& key, const TensorImpl& tensor) {
   *word++ = static_cast<int64_t>(OperandTag::kTensor) | static_cast<int64_t>(tensor.dtype()) << 8 |
             static_cast<int64_t>(sizes.size()) << 16 | static_cast<int64_t>(tensor.device().number()) << 32;
   for (const Dim size : sizes) {
-    *word++ = size.unnoted();
-    *word++ = stride++->unnoted();
+    *word++ = size.unguarded();
+    *word++ = stride++->unguarded();
   }
 }
 

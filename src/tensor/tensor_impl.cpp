@@ -73,11 +73,11 @@ TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides, Devic
   // The extent of the strides, computed without building a Geometry.
   int64_t elements = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i].unnoted() == 0) {
+    if (sizes[i].unguarded() == 0) {
       elements = 0;
       break;
     }
-    elements += (sizes[i].unnoted() - 1) * strides[i].unnoted();
+    elements += (sizes[i].unguarded() - 1) * strides[i].unguarded();
   }
   Ref<Cell> cell = make_ref<Cell>(Storage::allocate(static_cast<size_t>(elements) * size_of(dtype), device));
   TensorRef tensor = make_ref<TensorImpl>(dtype, sizes, strides, 0, std::move(cell));

@@ -167,7 +167,7 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
 
  private:
   void* address_in(const Storage& storage) const {
-    return static_cast<char*>(storage.data()) + offset_.unnoted() * static_cast<int64_t>(size_of(dtype_));
+    return static_cast<char*>(storage.data()) + offset_.unguarded() * static_cast<int64_t>(size_of(dtype_));
   }
 
   Dims strides_;

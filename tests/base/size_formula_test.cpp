@@ -31,7 +31,7 @@ TEST(SizeFormula, AgreesWithTheTrace) {
     const auto evaluation = SizeTrace::Evaluation::of(trace, sizes);
     ASSERT_TRUE(evaluation);
     for (const Dim number : numbers)
-      EXPECT_EQ(value(trace.text(number), sizes), (*evaluation)(number).unnoted()) << trace.text(number);
+      EXPECT_EQ(value(trace.text(number), sizes), (*evaluation)(number).unguarded()) << trace.text(number);
   }
 }
 

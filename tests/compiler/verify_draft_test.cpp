@@ -213,13 +213,13 @@ TEST(VerifyDraft, BuffersAreWithinTheirAreas) {
 
 TEST(VerifyDraft, ResultsLendOnlyMemoryThatIsFree) {
   const auto lend = [](PlanDraft& draft, ValueId id) {
-    draft.lends_results = true;
+    draft.outputs_as_scratch = true;
     draft.slots.slots.at(value(id)) = {Slot::Area::kOutput, 0, 0};
   };
   EXPECT_EQ(after([&](PlanDraft& draft) { lend(draft, 2); }), "verifies");
   EXPECT_EQ(after([&](PlanDraft& draft) {
               lend(draft, 2);
-              draft.lends_results = false;
+              draft.outputs_as_scratch = false;
             }),
             "%2 is stored in %4, whose memory is not free");
   EXPECT_EQ(after([&](PlanDraft& draft) {
@@ -246,7 +246,7 @@ TEST(VerifyDraft, MemoryThatMustSurviveAFailedCheckIsNotWrittenBefore) {
   ASSERT_EQ(checked.schedule.steps.size(), 3u);
   EXPECT_EQ(after(checked,
                   [](PlanDraft& draft) {
-                    draft.lends_results = true;
+                    draft.outputs_as_scratch = true;
                     draft.slots.slots.at(value(2)) = {Slot::Area::kOutput, 0, 0};
                   }),
             "%2 is stored in %4, but a check may fail after the first write");

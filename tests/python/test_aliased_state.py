@@ -76,7 +76,7 @@ def test_a_container_of_tensors_that_is_passed_twice(way, container, verify):
         return made, hold(made)
 
     compiles = 2 if way in REPLACED else None
-    # Each size has a plan of its own if the second run cannot replace the container everywhere.
+    # Each size has a plan of its own if the symbolic retrace cannot replace the container everywhere.
     twice(
         lambda a, b: item(a) * item(held(b)).shape[0], arguments, compiles=compiles, min_hits=0 + 5 * (compiles == 2),
         verify=verify,

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lucid.compiler import _functions, _kinds, _values
+from lucid.compiler import _functions, _type_tables, _values
 from programs import PROGRAMS
 from programs.tables.pure_functions import BUILTINS, CONSTRUCTORS, FUNCTIONS, METHODS, VALUES
 
@@ -16,7 +16,7 @@ def test_every_type_of_the_table_has_a_program():
     families = {entry for entry in covered if isinstance(entry, str)}
     assert covered - families == set(_values.RULES)
     assert families == {rule.name for _, rule in _values.FAMILIES} | {_values.UNKNOWN.name}
-    assert set(VALUES) == {*_kinds.ATOMS, *_kinds.IMMUTABLE}
+    assert set(VALUES) == {*_type_tables.ATOMS, *_type_tables.IMMUTABLE}
     assert all(type(values[0]) is cls for cls, values in VALUES.items())
 
 
@@ -27,7 +27,7 @@ def test_every_function_of_the_table_has_a_program():
     modules = {"numpy" if name.startswith("numpy") else name for name in entries if name != "builtins"}
     assert {"numpy" if name.startswith("numpy") else name for name in FUNCTIONS} == modules
     assert set(METHODS) == set(_functions.PURE_METHODS)
-    assert set(CONSTRUCTORS) == set(_kinds.PURE_TYPES)
+    assert set(CONSTRUCTORS) == set(_type_tables.PURE_TYPES)
 
 
 def test_every_entry_has_a_reason():
@@ -36,8 +36,8 @@ def test_every_entry_has_a_reason():
     assert all(entry.reason for entry in (*_functions.PURE_FUNCTIONS.values(), *_functions.PURE_METHODS.values()))
     assert all(
         (
-            *(reason for _, reason in _kinds.IMMUTABLE.items()),
-            *_kinds.PURE_TYPES.values(),
+            *(reason for _, reason in _type_tables.IMMUTABLE.items()),
+            *_type_tables.PURE_TYPES.values(),
             *_functions.HIDDEN_METHODS.values(),
         )
     )

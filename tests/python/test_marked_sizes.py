@@ -62,7 +62,7 @@ def test_mistakes_in_marks_are_named(error, message, arguments, bounds):
 def test_a_mark_ends_with_its_tensor():
     x = lucid.ones(2, 3)
     lucid.compiler.mark_dynamic(x, [0, 1])
-    from lucid.compiler._marks import _marks
+    from lucid.compiler._dynamic_dims import _marks
 
     assert id(x) in _marks
     key = id(x)

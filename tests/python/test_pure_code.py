@@ -53,7 +53,7 @@ def test_functions_of_pure_modules_are_listed():
     for path, names in found.items():
         added, gone = set(names) - set(listed[path]), set(listed[path]) - set(names)
         assert not added, (
-            f"{path}: {sorted(added)} count as pure, because the module is declared so. If they read and change tensors "
+            f"{path}: {sorted(added)} count as pure, as the module is declared so. If they read and change tensors "
             "only, add them to pure_code.txt; otherwise mark them with @_effects.effect"
         )
         assert not gone, f"{path}: remove {sorted(gone)} from pure_code.txt"

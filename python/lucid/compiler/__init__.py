@@ -7,9 +7,9 @@ from .._core import IRGraph, IRNode, IRValue
 from ._cache import CacheKey, ForwardExecutor, InputKey, PlanCache
 from ._compile import JITFunction, compile, jit
 from ._compiled import CacheInfo, Counters, counters, wait
+from ._dynamic_dims import mark_dynamic
 from ._effect import effect
 from ._inspect import cache_info, explain, graph, plan, plan_cache
-from ._marks import mark_dynamic
 from ._module import JITModule
 from ._passes import (
     CommonSubexpressionPass,

@@ -13,8 +13,7 @@ import lucid
 from .. import _core
 from ..optim import Optimizer
 from ..optim.lr_scheduler import LRScheduler
-from . import _kinds
-from ._kinds import ATOMS, IMMUTABLE, derives, item_of, name_of, simple_name_of
+from . import _type_tables
 from ._members import (
     entries_of,
     field_names,
@@ -26,6 +25,7 @@ from ._members import (
     parts_of_function,
 )
 from ._rules import RULES
+from ._type_tables import ATOMS, IMMUTABLE, derives, item_of, name_of, simple_name_of
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -41,7 +41,7 @@ _MAX_ITEMS = 64
 class Where(enum.IntEnum):
     """How an argument holds a value."""
 
-    # The value is the argument, or an item of a list, a tuple or a dict: the second run can replace it.
+    # The value is the argument, or an item of a list, a tuple or a dict: the symbolic retrace can replace it.
     ITEM = 0
     # In a field of a named tuple or of a dataclass: the key of the call knows it, too.
     FIELD = 1
@@ -110,7 +110,7 @@ def visit_argument(walk: Walk, value: Any, place: str, where: Where = Where.ITEM
     elif cls is slice:
         for part in (value.start, value.stop, value.step):
             visit_argument(walk, part, place, Where.INSIDE)
-    elif derives(cls, *_REFUSED_ARGUMENTS) or _kinds.numpy_kind(cls) == "array":
+    elif derives(cls, *_REFUSED_ARGUMENTS) or _type_tables.numpy_kind(cls) == "array":
         walk.refuse(place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers")
     else:
         walk.start(value, place)
@@ -129,8 +129,8 @@ def _tensor_argument(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
 def _is_compared(cls: type) -> bool:
     if cls is types.SimpleNamespace or cls is collections.OrderedDict:
         return True
-    if derives(cls, _core.Module, Optimizer, LRScheduler, type) or _kinds.library_of(cls) == "lucid":
+    if derives(cls, _core.Module, Optimizer, LRScheduler, type) or _type_tables.library_of(cls) == "lucid":
         return False
-    if cls in RULES or cls in IMMUTABLE or _kinds.is_enum(cls):
+    if cls in RULES or cls in IMMUTABLE or _type_tables.is_enum(cls):
         return False
-    return _kinds.is_python_class(cls) and all(base in _BASES for base in _kinds.builtin_bases(cls))
+    return _type_tables.is_python_class(cls) and all(base in _BASES for base in _type_tables.builtin_bases(cls))

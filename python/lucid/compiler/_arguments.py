@@ -11,9 +11,9 @@ import lucid
 
 from .. import _core
 from ..nn.parameter import Parameter
-from ._found import Found
-from ._kinds import ATOMS, derives, is_number, item_of, printable
 from ._members import EMPTY, Instance, entries_of, field_names, field_value, is_container, iterate, parts_of_function
+from ._type_tables import ATOMS, derives, is_number, item_of, printable
+from ._walk_result import WalkResult
 
 Description = tuple[Any, ...]
 
@@ -27,7 +27,7 @@ _OF_FUNCTIONS = frozenset(
 class Descriptions:
     """Descriptions of the arguments of one call."""
 
-    def __init__(self, found: Found, all_names: bool) -> None:
+    def __init__(self, found: WalkResult, all_names: bool) -> None:
         self._found = found
         self._names = found.state.names
         self._all_names = all_names

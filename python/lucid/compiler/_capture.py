@@ -26,20 +26,20 @@ from .. import _core, _effects
 from ._argument_walk import visit_argument
 from ._arguments import Contents, Descriptions, parameter_names
 from ._code import LIBRARIES, OWN, is_caching, is_library, is_numpy, is_own, named_by, site
-from ._found import Found, Memory, add_containers, have_hooks
+from ._code_profile import CodeProfile, LateFunction
+from ._effect_replay import CallLog, modes
+from ._escaping_scalars import EscapingScalars
 from ._functions import is_reflecting, reason_for
 from ._guarding import found_by
-from ._kinds import is_heap_class, is_lock, name_of, printable
-from ._knowledge import Knowledge, Learned
-from ._leaving import LeavingFloats
 from ._numbers import VaryingPlace, inspects_types
 from ._ran import guard_numpy, guard_own, root_of
-from ._repeated import CallLog, modes
 from ._results import Known
 from ._shared import SharedObjects
 from ._stores import Write, can_be_repeated, declare_stores, release_logs
 from ._streams import are_standard_streams, are_standard_warnings, is_standard_logger
+from ._type_tables import is_heap_class, is_lock, name_of, printable
 from ._walk import Walk
+from ._walk_result import Memory, WalkResult, add_containers, have_hooks
 
 # How often a call that writes to objects is recorded: the first call may only have initialized something. Also the
 # maximum number of functions remembered for one code object.
@@ -70,7 +70,7 @@ class Capture:
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        self.knowledge = Knowledge()
+        self.knowledge = CodeProfile()
         # The guards of the newest recording that can be replayed, if its plan exists.
         self.newest_guards: Callable[[], _core.GuardSet | None] = lambda: None
         self.writes = 0
@@ -147,7 +147,7 @@ class Recording:
         # The next walk would not guard the numbers, either.
         self._capture.newest_guards = lambda: None
 
-    def _recall(self) -> Found | None:
+    def _recall(self) -> WalkResult | None:
         """What the walk would find, if an earlier one is known to have found the same."""
         guards = self._capture.newest_guards()
         if guards is None or guards.memory is None:
@@ -155,13 +155,13 @@ class Recording:
         containers: set[int] = set()
         if not add_containers((*self._args, *self._kwargs.values()), containers):
             return None
-        found: Found | None = guards.memory.recall(guards, self._structure, self._capture.knowledge)
+        found: WalkResult | None = guards.memory.recall(guards, self._structure, self._capture.knowledge)
         if found is not None:
             found.containers = containers
             self._memory = guards.memory
         return found
 
-    def _walk(self, names: list[str]) -> Found:
+    def _walk(self, names: list[str]) -> WalkResult:
         walk = Walk(self._capture.knowledge)
         function = self._capture.function
         if type(function) is types.MethodType:
@@ -213,8 +213,8 @@ class Recording:
         """Whether an argument holds a tensor in another way than as an item of lists, tuples and dicts."""
         return id(tensor) in self._found.held
 
-    def hands_on(self, floats: LeavingFloats) -> bool:
-        """Whether the call only hands on the floats that it has read: it returns them, or stores them where no code
+    def forwards(self, floats: EscapingScalars) -> bool:
+        """Whether the call only forwards the floats that it has read: it returns them, or stores them where no code
         looks."""
         state, function = self._found.state, self._capture.function
         if type(function) is types.MethodType:
@@ -222,7 +222,7 @@ class Recording:
         code = function.__code__ if type(function) is types.FunctionType else None
         repeated = [call.site for call in self.log.calls]
         unread = state.assigned | state.appended | state.filled
-        return floats.are_handed_on(code, unread, repeated, self.log.printing)
+        return floats.are_forwarded(code, unread, repeated, self.log.printing)
 
     def known(self, tensors: list[lucid.Tensor]) -> Known:
         """The objects that the call could reach when it began; `tensors` are its arguments."""
@@ -252,10 +252,10 @@ class Recording:
         self.log.stop()
         self._changes_modes = modes() != self._modes
 
-    def finish(self, result: Any = None, floats: LeavingFloats | None = None, effects: int = 0) -> Outcome:
+    def finish(self, result: Any = None, floats: EscapingScalars | None = None, effects: int = 0) -> Outcome:
         """Returns guards for everything that the call read, or why it cannot be replayed. `floats` are those that it
-        has read from tensors, if it only hands them on; `effects` counts its effects on tensors."""
-        self._floats = floats or LeavingFloats([])
+        has read from tensors, if it only forwards them; `effects` counts its effects on tensors."""
+        self._floats = floats or EscapingScalars([])
         try:
             return self._finish(effects)
         finally:
@@ -295,7 +295,7 @@ class Recording:
             return Outcome(None, self._message("", "imports a module while it runs", sites), learned)
         if facts:
             return Outcome(None, facts, False)
-        if self.log.is_disturbed:
+        if self.log.is_invalidated:
             return Outcome(None, None, True)
         if (obstacle := self.log.finish(effects)) is not None:
             self.obstacle = self._message("", obstacle, sites)
@@ -360,7 +360,7 @@ class Recording:
             # alive, and there is a new one at each call; hence the limit of _TRIES.
             is_new = function.__closure__ is not None and sys.getrefcount(function) > 3
             if code in late or (is_new and len(functions.get(code, ())) < _TRIES):
-                functions.setdefault(code, []).append(Learned(function))
+                functions.setdefault(code, []).append(LateFunction(function))
                 news.add(code)
         return news
 

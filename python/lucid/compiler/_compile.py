@@ -13,9 +13,9 @@ from .. import _core, _effects
 from ..nn import Module
 from ._compiled import CacheInfo, Compiled
 from ._forward import WrapperClasses, special_methods
-from ._kinds import is_heap_class, printable, simple_name_of
 from ._module import JITModule
 from ._passes import Pass
+from ._type_tables import is_heap_class, printable, simple_name_of
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -13,14 +13,14 @@ from ..nn import Module
 from ._arguments import parameter_names
 from ._cache import CacheKey, PlanCache, requires_grad
 from ._capture import Capture, Recording
-from ._kinds import derives, gradient_of, printable
-from ._leaving import LeavingFloats
-from ._marks import marked_dims
+from ._dynamic_dims import marked_dims
+from ._effect_replay import CallLog
+from ._escaping_scalars import EscapingScalars
 from ._numbers import Numbers, Varying, VaryingPlace, VaryingTensor
 from ._passes import Pass, to_core
-from ._repeated import CallLog
 from ._results import CannotPass, CannotRebuild, Known, UnknownClass, flatten_result
-from ._second_run import is_watched, run_again
+from ._symbolic_retrace import is_watched, retrace
+from ._type_tables import derives, gradient_of, printable
 from ._verify import difference
 
 
@@ -73,9 +73,9 @@ def counters() -> Counters:
 
 
 class _Traced(NamedTuple):
-    """What a second run of a call, with traced numbers and sizes, has told."""
+    """What a symbolic retrace has told of a call."""
 
-    tracing: _core.SecondTracing
+    tracing: _core.SymbolicTracing
     # By their index among the tensors of the call: those with traced sizes.
     tensors: dict[int, _core.Tensor]
     results: list[_core.Tensor]
@@ -217,9 +217,9 @@ class Compiled:
         varying: tuple[list[Any], list[Any]],
     ) -> _Plan:
         known = recording.known(tensors)
-        read = LeavingFloats(tracing.floats)
-        floats = read if read.copies and recording.hands_on(read) else None
-        tracing.hands_on_floats = floats is not None
+        read = EscapingScalars(tracing.floats)
+        floats = read if read.copies and recording.forwards(read) else None
+        tracing.forwards_scalars = floats is not None
         wanted = self._wanted(recording, tensors, varying)
         arguments = recording.arguments if any(wanted) else ((), {})
         results, make_result = self._flattened(recording, result, known)
@@ -277,7 +277,7 @@ class Compiled:
             return Varying([], [], [])
         # While the call runs again, traced numbers are where other code might find them.
         others = recording.varying if recording.varying and not is_watched() else []
-        # The second run would find plain sizes where it cannot replace the tensor.
+        # The symbolic retrace would find plain sizes where it cannot replace the tensor.
         sizes = [VaryingTensor(*tensor) for tensor in varying[1] if not recording.is_held(tensors[tensor[1]])]
         return self.numbers.wanted(recording.structure, Varying(varying[0], sizes, others))
 
@@ -291,7 +291,7 @@ class Compiled:
 
     @staticmethod
     def _flattened_with(
-        result: Any, log: CallLog | None, known: Known, floats: LeavingFloats | None, tracing: _core.Tracing
+        result: Any, log: CallLog | None, known: Known, floats: EscapingScalars | None, tracing: _core.Tracing
     ) -> tuple[list[_core.Tensor], Any]:
         """The same with what the call stores, with the arguments of calls that are repeated, and with floats."""
         try:
@@ -300,7 +300,7 @@ class Compiled:
         except CannotPass as error:
             raise _NoPlan(printable(str(error))) from None
         except CannotRebuild as error:
-            tracing.hands_on_floats = False
+            tracing.forwards_scalars = False
             raise _NoPlan(tracing.obstacle or printable(str(error))) from None
 
     def _trace(
@@ -315,7 +315,7 @@ class Compiled:
     ) -> _Traced | None:
         """Runs the call again to find out how it uses the numbers and sizes that vary: see `_numbers`. Returns None if
         the plan serves only the recorded ones."""
-        again = run_again(self.target, *arguments, given, varying)
+        again = retrace(self.target, *arguments, given, varying)
         if again is None:
             self.numbers.note_fixed(structure, varying.all())
             return None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core, _effects
-from ._kinds import derives
+from ._type_tables import derives
 
 _effects.pure_module()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import _core, _effects
-from ._kinds import mro_of
+from ._type_tables import mro_of
 
 # Methods that are about the wrapper itself, or that the wrapper defines in terms of what it wraps.
 _KEPT = frozenset(

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from .. import _core, _effects
 from .._imported import imported
-from ._kinds import derives, is_known_type, is_pure_type, is_python_class, mro_of, name_of
+from ._type_tables import derives, is_known_type, is_pure_type, is_python_class, mro_of, name_of
 
 
 class PureFunctions(NamedTuple):

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import lucid
 
 from .. import _core
-from . import _kinds, _streams
+from . import _streams, _type_tables
 from ._code import MAX_INTEGER
-from ._found import Found, State
-from ._kinds import derives, gradient_of, name_of, type_set
 from ._members import ONLY_NAMED, is_container
 from ._stores import refuse_long_lists
+from ._type_tables import derives, gradient_of, name_of, type_set
+from ._walk_result import State, WalkResult
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -93,12 +93,12 @@ def add_guards(walk: Walk) -> None:
             guards.call(functools.partial(_streams.attributes_of, value), f"an attribute of {place}")
     guards.global_hooks()
     if walk.uses_numpy:
-        if (mode := _kinds.numpy_error_mode()) is not None:
+        if (mode := _type_tables.numpy_error_mode()) is not None:
             guards.context(mode, "NumPy's error mode")
         # NumPy warns where it does not raise.
         guards.call(_core.warning_filters, "the warning filters")
     if walk.uses_dates:
-        for text in _kinds.LOCAL_TEXTS:
+        for text in _type_tables.LOCAL_TEXTS:
             guards.call(text, "the locale or the time zone")
     guards.compare_identity(walk.compares_identity)
     if walk.uses_abstract_classes:
@@ -141,7 +141,7 @@ def _shown(walk: Walk) -> frozenset[int]:
     return frozenset(shown)
 
 
-def found_by(walk: Walk) -> Found:
+def found_by(walk: Walk) -> WalkResult:
     """What the walk has found."""
     containers = [value for value in walk.seen.values() if is_container(type(value))]
     walk.guards.know(containers)
@@ -163,6 +163,6 @@ def found_by(walk: Walk) -> Found:
         steps=walk.steps,
         tests=walk.tests,
     )
-    found = Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers, walk.held)
+    found = WalkResult(state, walk.guards, walk.reasons, walk.arguments, walk.containers, walk.held)
     refuse_long_lists(walk.long_lists, found)
     return found

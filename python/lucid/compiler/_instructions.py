@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 from .. import _core
-from ._moves import Comparison, Moves, Pass, Used, variable_in
+from ._escape_analysis import Comparison, Moves, Pass, Used, variable_in
 
 # The code that makes a call, and the offset of the instruction.
 Site = tuple[CodeType, int]
@@ -49,7 +49,7 @@ _CLASSIFIERS = ("isnan", "isinf", "isfinite")
 # Flags of FORMAT_VALUE.
 _CONVERSION = 3
 _HAS_SPECIFICATION = 4
-# How many instructions between the read of a value and the one that hands it on are looked at.
+# How many instructions between the read of a value and the one that forwards it are looked at.
 _MAX_STEPS = 200
 
 

@@ -13,9 +13,9 @@ import lucid
 
 from .. import _core
 from ..nn.parameter import Parameter
-from . import _kinds
+from . import _type_tables
 from ._code import is_library_file
-from ._kinds import ATOMS, derives, mro_of, type_set
+from ._type_tables import ATOMS, derives, mro_of, type_set
 
 # The descriptors of slots, with the names under which classes have them.
 Members = list[tuple[str, Any]]
@@ -111,7 +111,7 @@ ONLY_NAMED = {"__globals__", "__builtins__"}
 def field_names(cls: type) -> list[str]:
     """The fields of a dataclass; none for other classes."""
     for base in mro_of(cls):
-        fields = _core.class_dict(base).get("__dataclass_fields__") if _kinds.is_heap_class(base) else None
+        fields = _core.class_dict(base).get("__dataclass_fields__") if _type_tables.is_heap_class(base) else None
         if type(fields) is dict:
             return [name for name in fields if type(name) is str]
     return []
@@ -136,7 +136,7 @@ def members_of(cls: type) -> Members:
     return [
         (name, member)
         for base in mro_of(cls)
-        if _kinds.is_heap_class(base)
+        if _type_tables.is_heap_class(base)
         for name, member in _core.class_dict(base).items()
         if type(member) is types.MemberDescriptorType and _is_slot(cls, member)
     ]
@@ -145,7 +145,7 @@ def members_of(cls: type) -> Members:
 def _is_slot(cls: type, member: Any) -> bool:
     """Whether a member was made for an entry of `__slots__` of this class or of one that it derives from."""
     owner = member.__objclass__
-    return derives(cls, owner) and _kinds.is_heap_class(owner) and "__slots__" in _core.class_dict(owner)
+    return derives(cls, owner) and _type_tables.is_heap_class(owner) and "__slots__" in _core.class_dict(owner)
 
 
 # What the classes that programs and Lucid define consist of, functions apart.
@@ -173,7 +173,7 @@ def is_object(value: Any) -> bool:
         return not is_function_of_module(value)
     if cls in ATOMS or cls in _ORDINARY_MEMBERS:
         return False
-    return not derives(cls, type) and _kinds.module_of(cls).split(".")[0] not in ("lucid", "nanobind")
+    return not derives(cls, type) and _type_tables.module_of(cls).split(".")[0] not in ("lucid", "nanobind")
 
 
 def entries_of(value: Any) -> list[tuple[Any, Any]]:
@@ -208,12 +208,17 @@ def is_singleton(function: FunctionType, names: tuple[str, str | None] | None) -
     if attribute is not None:
         if type(value) is types.ModuleType:
             value = value.__dict__.get(attribute)
-        elif derives(type(value), type) and _kinds.is_enum(value):
+        elif derives(type(value), type) and _type_tables.is_enum(value):
             return attribute in _core.class_dict(value).get("_member_map_", {})
         else:
             return False
     cls = type(value)
-    return derives(cls, type, FunctionType, types.ModuleType) or cls is object or cls is _DTYPE or _kinds.is_enum(cls)
+    return (
+        derives(cls, type, FunctionType, types.ModuleType)
+        or cls is object
+        or cls is _DTYPE
+        or _type_tables.is_enum(cls)
+    )
 
 
 _DTYPE = type(_core.get_default_dtype())

@@ -11,8 +11,8 @@ from .. import _core, _effects
 from ..nn import Module
 from ._compiled import CacheInfo, Compiled
 from ._forward import WrapperClasses, special_methods
-from ._kinds import mro_of
 from ._passes import Pass
+from ._type_tables import mro_of
 
 # Names of the wrapper itself. A name that the wrapped module defines takes precedence.
 _OWN = frozenset({"invalidate_cache", "cache_info", "explain", "graph", "compile"})

@@ -19,7 +19,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from .. import _core
-from ._kinds import derives
+from ._type_tables import derives
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 # More steps than this are not worth evaluating at each call.

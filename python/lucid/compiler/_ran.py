@@ -9,14 +9,14 @@ from typing import Any
 
 from .. import _core
 from ._code import is_numpy, is_own, named_by
-from ._found import Found
-from ._kinds import derives, is_heap_class, mro_of, simple_name_of
-from ._knowledge import Knowledge
+from ._code_profile import CodeProfile
+from ._type_tables import derives, is_heap_class, mro_of, simple_name_of
+from ._walk_result import WalkResult
 
 Ran = list[tuple[CodeType, Any]]
 
 
-def guard_numpy(found: Found, ran: Ran) -> None:
+def guard_numpy(found: WalkResult, ran: Ran) -> None:
     """Guards the globals that NumPy's functions name, and attributes of modules among them. Nothing behind them is
     visited."""
     named: dict[int, tuple[dict[str, Any], set[str]]] = {}
@@ -32,7 +32,7 @@ def guard_numpy(found: Found, ran: Ran) -> None:
             found.guards.named(entries, new, "NumPy's ", "global")
 
 
-def guard_own(found: Found, knowledge: Knowledge, ran: Ran) -> None:
+def guard_own(found: WalkResult, knowledge: CodeProfile, ran: Ran) -> None:
     """Guards functions of Lucid that ran, and the globals that they read."""
     guards = found.guards
     read: dict[int, tuple[dict[str, Any], set[str]]] = {}
@@ -56,7 +56,7 @@ def guard_own(found: Found, knowledge: Knowledge, ran: Ran) -> None:
         knowledge.own_globals.setdefault(id(entries), (entries, set()))[1].update(names)
 
 
-def _not_guarded(found: Found, entries: dict[str, Any], names: set[str]) -> frozenset[str]:
+def _not_guarded(found: WalkResult, entries: dict[str, Any], names: set[str]) -> frozenset[str]:
     """The names whose globals are not guarded yet. From now on they are."""
     new = frozenset(name for name in names if (id(entries), name) not in found.guarded)
     found.guarded.update((id(entries), name) for name in new)

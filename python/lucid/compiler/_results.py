@@ -13,7 +13,8 @@ from typing import Any
 import lucid
 
 from .. import _core
-from ._kinds import (
+from ._escaping_scalars import EscapingScalars
+from ._type_tables import (
     ATOMS,
     builtin_bases,
     derives,
@@ -26,7 +27,6 @@ from ._kinds import (
     name_of,
     type_set,
 )
-from ._leaving import LeavingFloats
 
 Rebuild = Callable[[Iterator["lucid.Tensor"], dict[int, Any]], Any]
 
@@ -101,7 +101,7 @@ class Known:
 
 
 def flatten_result(
-    result: Any, known: Known | None = None, floats: LeavingFloats | None = None
+    result: Any, known: Known | None = None, floats: EscapingScalars | None = None
 ) -> tuple[list[lucid.Tensor], Callable[[list[lucid.Tensor]], Any]]:
     """Returns the tensors in a result, and a function that makes an equal result from other tensors. The `floats` that
     the call has read from tensors are read from the new ones."""

@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import lucid
 
 from .. import _core
-from . import _kinds
+from . import _type_tables
 from ._functions import is_reflecting, reason_for, reason_for_descriptor
-from ._kinds import ATOMS, ByType, derives, item_of, name_of, simple_name_of
 from ._members import iterate
 from ._streams import is_standard, may_be_read
+from ._type_tables import ATOMS, ByType, derives, item_of, name_of, simple_name_of
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -264,7 +264,7 @@ def _item_getter(walk: Walk, getter: Any, place: str) -> None:
 
 
 @_visits(
-    *_kinds.LOCKS,
+    *_type_tables.LOCKS,
     guarded="nothing",
     reason="a call that may lock it runs eagerly; `functools` and `logging` lock only what a plan does not use",
 )

@@ -11,8 +11,8 @@ from typing import Any
 import lucid
 
 from ._code import named_by
-from ._found import State
-from ._kinds import ATOMS, IMMUTABLE, derives, is_enum, name_of, type_set
+from ._type_tables import ATOMS, IMMUTABLE, derives, is_enum, name_of, type_set
+from ._walk_result import State
 
 _METHODS = type_set(types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _CONTAINERS = type_set(list, dict, set)

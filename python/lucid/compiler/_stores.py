@@ -9,10 +9,10 @@ from typing import Any
 import lucid
 
 from ._code import MAX_INTEGER
-from ._found import Found, State, have_hooks
-from ._kinds import ATOMS
-from ._knowledge import Knowledge
-from ._leaving import LeavingFloats
+from ._code_profile import CodeProfile
+from ._escaping_scalars import EscapingScalars
+from ._type_tables import ATOMS
+from ._walk_result import State, WalkResult, have_hooks
 
 # A place, its name, what it held before, what it holds now. If items were appended to a list, these are tuples.
 Write = tuple[tuple[Any, ...], str, Any, Any]
@@ -26,7 +26,7 @@ _VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)(\[[^\[\]]*\
 _REPLACING = (lucid.Tensor, types.NoneType, bool, str)
 
 
-def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: LeavingFloats) -> bool:
+def can_be_repeated(write: Write, found: WalkResult, knowledge: CodeProfile, floats: EscapingScalars) -> bool:
     """Whether a plan can do what the call did to a place. `floats` are those that the call has read from tensors."""
     place, name, before, now = write
     state = found.state
@@ -52,7 +52,7 @@ def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: Le
 
 
 def declare_stores(
-    writes: list[Write], found: Found, seen: dict[int, Any]
+    writes: list[Write], found: WalkResult, seen: dict[int, Any]
 ) -> tuple[dict[int, tuple[lucid.Tensor, str]], list[Any], list[lucid.Tensor]]:
     """Tells the guards what later calls will store. Returns the tensors that the call uses by identity, what it stored,
     and the tensors that it found in these places: later calls may find others. `seen` are the objects of the walk."""
@@ -80,7 +80,7 @@ def declare_stores(
     return tensors, stored, inputs
 
 
-def release_logs(found: Found, seen: dict[int, Any]) -> bool:
+def release_logs(found: WalkResult, seen: dict[int, Any]) -> bool:
     """Stops comparing the lists that no code reads: it only appends to them, though perhaps not in this call. Returns
     whether there are any. `seen` are the objects of the walk."""
     logs = [value for value in seen.values() if type(value) is list and _is_log(value, found)]
@@ -89,14 +89,14 @@ def release_logs(found: Found, seen: dict[int, Any]) -> bool:
     return bool(logs)
 
 
-def refuse_long_lists(lists: list[tuple[list[Any], str]], found: Found) -> None:
+def refuse_long_lists(lists: list[tuple[list[Any], str]], found: WalkResult) -> None:
     """Refuses lists that have too many items to be compared at each call, except those that no code reads."""
     for items, place in lists:
         if not _is_log(items, found):
             found.reasons.append((place, f"reads {place}, a list of {len(items)} items"))
 
 
-def _is_log(items: list[Any], found: Found) -> bool:
+def _is_log(items: list[Any], found: WalkResult) -> bool:
     if id(items) in found.state.shown or not ATOMS.has_all(map(type, items)):
         return False
     return _is_only_appended(items, found.state)
@@ -128,7 +128,7 @@ def _is_one_step(name: str, before: int, now: int, state: State) -> bool:
     return name not in state.tests or (state.steps[name] == {now - before} and abs(before) < MAX_INTEGER)
 
 
-def _may_vary(before: Any, found: Found, lists: set[int], places: int) -> bool:
+def _may_vary(before: Any, found: WalkResult, lists: set[int], places: int) -> bool:
     """Whether a place that the call writes to may hold another tensor at the next call. The call then reaches this one
     in no other way than by so many places, by `lists` that no code reads, and by arguments, and reads nothing of it
     that plans do not compare."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _core, _effects
-from ._kinds import derives, is_heap_class, mro_of
+from ._type_tables import derives, is_heap_class, mro_of
 
 _effects.pure_module()
 

@@ -13,9 +13,9 @@ import lucid
 from .. import _core
 from ..optim import Optimizer
 from ..optim.lr_scheduler import LRScheduler
-from . import _kinds
+from . import _type_tables
 from ._functions import own_effect, reason_for
-from ._kinds import ATOMS, IMMUTABLE, derives, mro_of, simple_name_of, type_set
+from ._type_tables import ATOMS, IMMUTABLE, derives, mro_of, simple_name_of, type_set
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -68,8 +68,8 @@ def _object(walk: Walk, value: Any, place: str) -> None:
     cls = type(value)
     walk.add_class(cls, simple_name_of(cls))
     # The names in NumPy's code are not collected.
-    walk.add_instance(value, place, whole=_kinds.library_of(cls) == "numpy")
-    for base in _kinds.builtin_bases(cls):
+    walk.add_instance(value, place, whole=_type_tables.library_of(cls) == "numpy")
+    for base in _type_tables.builtin_bases(cls):
         if base in _CONTAINERS:
             RULES[base].visit(walk, value, place)
             return
@@ -82,12 +82,12 @@ def _object(walk: Walk, value: Any, place: str) -> None:
 def _own(walk: Walk, value: Any, place: str) -> None:
     """An object of one of Lucid's other classes: everything that it holds may matter."""
     # The table of a compiled module refers to nothing but that module.
-    if _kinds.is_pure_type(type(value)) or type(value) is _core.CompiledCallable:
+    if _type_tables.is_pure_type(type(value)) or type(value) is _core.CompiledCallable:
         return
     if derives(type(value), _core.CompiledCallable):
         walk.add_instance(value, place)
         walk.start(value.__wrapped__, place)
-    elif _kinds.is_python_class(type(value)):
+    elif _type_tables.is_python_class(type(value)):
         walk.add_instance(value, place, whole=True)
     else:
         refuse_state(walk, value, place)
@@ -113,7 +113,7 @@ def _module(walk: Walk, module: Any, place: str) -> None:
     # Code of ours, whose names are not collected, reads what its classes keep.
     ours = walk.own_modules.get(type(module))
     if ours is None:
-        ours = any(_kinds.is_own_class(base) and base not in _MODULE_BASES for base in mro_of(type(module)))
+        ours = any(_type_tables.is_own_class(base) and base not in _MODULE_BASES for base in mro_of(type(module)))
         walk.own_modules[type(module)] = ours
     walk.add_instance(module, place, whole=ours)
 
@@ -170,9 +170,9 @@ def _numpy_array(walk: Walk, value: Any, place: str) -> None:
 def _numpy_constant(walk: Walk, value: Any, place: str) -> None:
     walk.uses_numpy = True
     # The names of the fields of a dtype can be changed.
-    if _kinds.has_fields(value):
+    if _type_tables.has_fields(value):
         refuse_state(walk, value, place)
-    elif not _kinds.is_numpy_function(value):
+    elif not _type_tables.is_numpy_function(value):
         walk.refuse(place, f"may call {place}, whose effects cannot be known")
     # Calls of functions of NumPy that are written in C are not seen.
     elif (
@@ -183,7 +183,7 @@ def _numpy_constant(walk: Walk, value: Any, place: str) -> None:
 
 
 def _is_own(cls: type) -> bool:
-    return _kinds.is_heap_class(cls) and _kinds.library_of(cls) == "lucid"
+    return _type_tables.is_heap_class(cls) and _type_tables.library_of(cls) == "lucid"
 
 
 # The first predicate that accepts a type decides.
@@ -233,7 +233,7 @@ FAMILIES: list[tuple[Callable[[type], bool], Rule]] = [
         Rule("immutable types", "identity or equal value", "listed below", _constant),
     ),
     (
-        lambda cls: _kinds.numpy_kind(cls) == "constant",
+        lambda cls: _type_tables.numpy_kind(cls) == "constant",
         Rule(
             "NumPy's scalars, dtypes and functions",
             "identity, NumPy's error mode and the warning filters",
@@ -242,7 +242,7 @@ FAMILIES: list[tuple[Callable[[type], bool], Rule]] = [
         ),
     ),
     (
-        lambda cls: _kinds.numpy_kind(cls) == "array",
+        lambda cls: _type_tables.numpy_kind(cls) == "array",
         Rule(
             "`numpy.ndarray`",
             f"the bytes, up to {MAX_BYTES:,}, format, shape, strides, whether they can be written to, "
@@ -252,7 +252,7 @@ FAMILIES: list[tuple[Callable[[type], bool], Rule]] = [
         ),
     ),
     (
-        lambda cls: derives(cls, tuple) and not _kinds.is_heap_class(cls),
+        lambda cls: derives(cls, tuple) and not _type_tables.is_heap_class(cls),
         Rule(
             "tuples with named fields that are written in C, such as `sys.version_info`",
             "identity",
@@ -279,7 +279,7 @@ FAMILIES: list[tuple[Callable[[type], bool], Rule]] = [
         ),
     ),
     (
-        _kinds.is_python_class,
+        _type_tables.is_python_class,
         Rule(
             "classes defined in Python",
             "the class, attributes and slots that code names, and the contents of a container",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from ._kinds import derives
+from ._type_tables import derives
 
 
 def difference(compiled: Any, eager: Any, place: str) -> str | None:

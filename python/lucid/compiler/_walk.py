@@ -19,14 +19,12 @@ from typing import Any
 import lucid
 
 from .. import _core
-from . import _kinds
+from . import _type_tables
 from ._argument_walk import Where, visit_argument
 from ._code import Test, is_caching, is_library, is_library_file, is_numpy, is_own, named_by
-from ._found import Found, References
+from ._code_profile import CodeProfile
 from ._functions import own_effect, reason_for
 from ._guarding import add_guards, found_by
-from ._kinds import ATOMS, IMMUTABLE, ByType, derives, mro_of, name_of, printable, simple_name_of, type_set
-from ._knowledge import Knowledge
 from ._members import (
     ONLY_NAMED,
     Instance,
@@ -37,10 +35,12 @@ from ._members import (
     members_of,
     patched,
 )
+from ._opaque_calls import identify_arguments, open_modules, refuse_hashes_of_arguments, refuse_impure_functions
 from ._rules import RULES, Visit, visit_generator, visit_output
 from ._streams import is_output
-from ._unseen import identify_arguments, open_modules, refuse_hashes_of_arguments, refuse_impure_functions
+from ._type_tables import ATOMS, IMMUTABLE, ByType, derives, mro_of, name_of, printable, simple_name_of, type_set
 from ._values import rule_for
+from ._walk_result import References, WalkResult
 
 _MISSING: Any = object()
 _MAX_OBJECTS = 20_000
@@ -49,7 +49,7 @@ _BASE_NAMES = {"forward", "__call__", "__getattr__", "__bases__"}
 # All attributes of classes of these packages are guarded, but only those that programs have put there are visited: the
 # rest is code that matters once it has run.
 _LIBRARY_CLASSES = {"lucid", "enum", "abc", "typing", "numbers", "collections", "dataclasses", "functools"}
-_OF_LIBRARIES = type_set(property, staticmethod, classmethod, *_kinds.BUILTIN_DESCRIPTORS, *IMMUTABLE)
+_OF_LIBRARIES = type_set(property, staticmethod, classmethod, *_type_tables.BUILTIN_DESCRIPTORS, *IMMUTABLE)
 # The containers to which references are counted. What else holds a value may hand it on unseen.
 _COUNTED = type_set(list, tuple, dict, collections.deque, collections.OrderedDict, collections.defaultdict)
 _OWN_METACLASSES = type_set(type, type(lucid.Tensor))
@@ -64,7 +64,7 @@ _TENSOR_ATTRIBUTES = dict(_core.class_dict(lucid.Tensor))
 class Walk:
     """One walk."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
+    def __init__(self, knowledge: CodeProfile) -> None:
         self.knowledge = knowledge
         self.guards = _core.GuardSet()
         # By id: the tensor and its place.
@@ -134,7 +134,7 @@ class Walk:
         # Modules that code imports, and those of libraries of which everything has been visited, by id.
         self.imported: set[int] = set()
         self.opened: set[int] = set()
-        # Whether functions of libraries that ran although no walk found them are still to be visited, and other ones.
+        # Whether seeds are left: functions that ran but that no walk had found, of libraries and of users.
         self._seeds = [False, True]
 
     # The walk itself.
@@ -152,7 +152,7 @@ class Walk:
             holder = self._holder if holder is None else holder
             self.references.setdefault(id(value), {})[id(holder), name or place] = place
 
-    def run(self) -> Found:
+    def run(self) -> WalkResult:
         """Walks until nothing new is found, then guards what was found."""
         visit_generator(self, None, "the default generator")
         self._visit_tensor_class()
@@ -271,7 +271,7 @@ class Walk:
     def _look_up_class(self, cls: type, names: set[str], all_names: bool) -> None:
         self._holder = cls
         place = self.guarded_classes[cls]
-        of_library = _kinds.library_of(cls) in _LIBRARY_CLASSES
+        of_library = _type_tables.library_of(cls) in _LIBRARY_CLASSES
         for name, value in list(_core.class_dict(cls).items()):
             if type(value) is types.MemberDescriptorType:
                 continue
@@ -333,7 +333,7 @@ class Walk:
             # A function that Lucid wraps, for instance with no_grad(), is the user's. Hooks keep weak references to
             # their tensors.
             for cell in cells:
-                if not _kinds.is_weak_tensor(cell):
+                if not _type_tables.is_weak_tensor(cell):
                     self.start(cell, place)
             return
         self.guards.function(function, place)
@@ -422,7 +422,7 @@ class Walk:
         self.classes[cls] = None
         if cls is operator.attrgetter or cls is operator.methodcaller:
             self.knowledge.all_names = True
-        module = _kinds.module_of(cls)
+        module = _type_tables.module_of(cls)
         self.uses_numpy = self.uses_numpy or module.split(".")[0] == "numpy"
         self.uses_dates = self.uses_dates or module == "datetime"
         metaclass = type(cls)
@@ -430,11 +430,11 @@ class Walk:
             self.uses_abstract_classes = True
         if metaclass not in _OWN_METACLASSES:
             self.add_class(metaclass, simple_name_of(metaclass))
-        if not _kinds.is_heap_class(cls) and derives(cls, datetime.date, datetime.time):
+        if not _type_tables.is_heap_class(cls) and derives(cls, datetime.date, datetime.time):
             self.kinds[cls] = None
         for base in mro_of(cls):
-            if not _kinds.is_heap_class(base):
-                if not _kinds.is_known_type(base):
+            if not _type_tables.is_heap_class(base):
+                if not _type_tables.is_known_type(base):
                     self.refuse(place, f"may create a {name_of(cls)}, whose state cannot be checked")
                 continue
             if base not in self.guarded_classes:

@@ -19,7 +19,7 @@ from ..autograd import no_grad
 from ..compiler import TracingContext
 from ..compiler._numbers import Varying, VaryingTensor
 from ..compiler._results import CannotRebuild, flatten_result
-from ..compiler._second_run import run_again
+from ..compiler._symbolic_retrace import retrace
 from ._conditions import SMALLEST, Condition
 from ._dtypes import FLOATS
 
@@ -62,7 +62,7 @@ class Plain(NamedTuple):
 class Traced(NamedTuple):
     """What a call with traced sizes did."""
 
-    tracing: _core.SecondTracing
+    tracing: _core.SymbolicTracing
     arguments: list[_core.Tensor]
     results: list[_core.Tensor]
 
@@ -160,7 +160,7 @@ class SizeCheck:
 
         varying = Varying([], self._varying(fixed), [])
         with no_grad():
-            run = run_again(call, tuple(args), {}, _only_tensors(args), varying)
+            run = retrace(call, tuple(args), {}, _only_tensors(args), varying)
         if errors:
             raise ValueError(
                 f"lucid.onnx.export: the call fails with sizes that vary, but not with plain ones: {errors[0]}; "
@@ -175,7 +175,7 @@ class SizeCheck:
 
     def _failing(self, args: Sequence[Any], fixed: Sizes) -> tuple[Traced, str] | None:
         """Runs a call that fails, with traced sizes. None if it does not fail."""
-        tracing = _core.SecondTracing(keeps_contents=True)
+        tracing = _core.SymbolicTracing(keeps_contents=True)
         values = list(args)
         for each in self._varying(fixed):
             values[each.argument] = tracing.trace_sizes(

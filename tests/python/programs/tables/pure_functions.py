@@ -31,7 +31,7 @@ from typing import Any
 
 import lucid
 import numpy as np
-from lucid.compiler import _kinds, _values
+from lucid.compiler import _type_tables, _values
 
 from .._harness import Box, Programs, program, x0
 
@@ -282,12 +282,12 @@ NOT_LISTED: dict[str, Callable] = {
 
 def _numbered(table: dict[Any, list[Callable]]) -> dict[str, Callable]:
     """The functions of a table by name and number."""
-    names = {key: key if isinstance(key, str) else _kinds.name_of(key) for key in table}
+    names = {key: key if isinstance(key, str) else _type_tables.name_of(key) for key in table}
     return {f"{names[key]}_{i}": function for key, functions in table.items() for i, function in enumerate(functions)}
 
 
 _REFUSED = type(_values._core.Generator.__init__)
-_COMPILED = {_kinds.name_of(cls): VALUES[cls] for cls in VALUES if cls is not _REFUSED}
+_COMPILED = {_type_tables.name_of(cls): VALUES[cls] for cls in VALUES if cls is not _REFUSED}
 
 
 class Constants(Programs, compiles=True):

@@ -1,10 +1,10 @@
-#include "jit/trial.h"
+#include "jit/shadow_run.h"
 
 #include <algorithm>
 
 #include "base/error.h"
+#include "jit/first_divergent_node.h"
 #include "jit/program_frame.h"
-#include "jit/wrong_node.h"
 #include "passes/graph_edit.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/compute.h"
@@ -12,19 +12,19 @@
 
 namespace lucid::jit {
 
-bool Trial::is_possible(const Program& program, const Program::Handles& handles) {
+bool ShadowRun::is_possible(const Program& program, const Program::Handles& handles) {
   // The overlaps follow an entry for each handle.
   return program.recorded_.sharing.size() <= handles.all.size() && effects_of(program.graph()).empty();
 }
 
-Trial::Trial(const Program& program, const Program::Handles& handles)
+ShadowRun::ShadowRun(const Program& program, const Program::Handles& handles)
     : program_(program),
       handles_(handles),
-      frame_(std::make_unique<Program::Frame>(program, handles, Program::Frame::Purpose::kTrial)) {}
+      frame_(std::make_unique<Program::Frame>(program, handles, Program::Frame::Purpose::kShadow)) {}
 
-Trial::~Trial() = default;
+ShadowRun::~ShadowRun() = default;
 
-bool Trial::run(Program::Branch& branch) {
+bool ShadowRun::run(Program::Branch& branch) {
   const int64_t error = frame_->run();
   if (error == Plan::kOtherOutput)
     branch = frame_->branch(program_.recorded_.outcome->cells().size(), program_.recorded_.branch);
@@ -32,7 +32,7 @@ bool Trial::run(Program::Branch& branch) {
   return error == 0;
 }
 
-std::string Trial::text_with_times(const Program& program, const Program::Handles& handles) {
+std::string ShadowRun::text_with_times(const Program& program, const Program::Handles& handles) {
   constexpr int kRuns = 4;
   const auto fail = [&] {
     throw RuntimeError("{}: this call runs eagerly, so it has no steps to measure", program.graph().name);
@@ -45,7 +45,7 @@ std::string Trial::text_with_times(const Program& program, const Program::Handle
   const uint64_t rebinds = rebinds_by_other_threads();
   for (int i = 0; i < kRuns; ++i) {
     if (rebinds_by_other_threads() != rebinds) fail();
-    Program::Frame frame(program, handles, Program::Frame::Purpose::kTrial);
+    Program::Frame frame(program, handles, Program::Frame::Purpose::kShadow);
     plan = frame.call().plan;
     std::vector<double> times(plan->steps.size());
     if (frame.run(times) != 0) fail();
@@ -55,7 +55,7 @@ std::string Trial::text_with_times(const Program& program, const Program::Handle
   return to_text(*plan, shortest);
 }
 
-bool Trial::is_disturbed() const {
+bool ShadowRun::is_invalidated() const {
   for (size_t i = 0; i < generators_.size(); ++i) {
     const RecordedCall::GeneratorUse& use = program_.recorded_.generators[i];
     GeneratorState::Words expected = generators_[i];
@@ -66,7 +66,7 @@ bool Trial::is_disturbed() const {
   return false;
 }
 
-Outcome::Contents& Trial::contents() {
+Outcome::Contents& ShadowRun::contents() {
   if (contents_) return *contents_;
   contents_.emplace();
   program_.recorded_.outcome->find_contents({handles_.all.data(), handles_.all.size()}, frame_->cells(),
@@ -75,7 +75,7 @@ Outcome::Contents& Trial::contents() {
   return *contents_;
 }
 
-std::optional<Trial::Difference> Trial::difference() {
+std::optional<ShadowRun::Difference> ShadowRun::difference() {
   const std::vector<size_t>& written = frame_->call().written;
   for (size_t i = 0; i < written.size(); ++i) {
     if (program_.recorded_.generator_use_of(written[i])) continue;
@@ -95,7 +95,7 @@ std::optional<Trial::Difference> Trial::difference() {
   return std::nullopt;
 }
 
-void Trial::fail(const std::string& where, const PassList* passes) const {
+void ShadowRun::fail(const std::string& where, const PassList* passes) const {
   std::string node;
   if (const std::shared_ptr<const CallGraph>& recorded = program_.call_.recorded) {
     const auto& sized = handles_.sized;
@@ -103,7 +103,7 @@ void Trial::fail(const std::string& where, const PassList* passes) const {
     std::vector<void*> inputs;
     for (size_t i = 0; i < frame_->inputs().size(); ++i)
       if (frame_->call().inputs[i].kind != GraphInput::Kind::kConstant) inputs.push_back(frame_->inputs()[i]);
-    const std::optional<size_t> wrong = find_wrong_node(call, passes, inputs);
+    const std::optional<size_t> wrong = find_first_divergent_node(call, passes, inputs);
     node = wrong ? "The first node that is compiled wrong is " + to_text(call.graph, call.graph.nodes[*wrong])
                  : "Each node is compiled right: the function did something else than when it was recorded";
   }

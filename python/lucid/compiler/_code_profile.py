@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 
-class Learned:
+class LateFunction:
     """A function that ran although no walk found it. Whatever holds it may drop it; what its code names stays known."""
 
     def __init__(self, function: FunctionType) -> None:
@@ -22,13 +22,13 @@ class Learned:
         return self._reference() or self._without_state
 
 
-class Knowledge:
+class CodeProfile:
     """What earlier recordings of one function have found: which code runs, and whether it uses names that are not in
     the code."""
 
     def __init__(self) -> None:
         self.ran: set[CodeType] = set()
-        self.functions: dict[CodeType, list[Learned]] = {}
+        self.functions: dict[CodeType, list[LateFunction]] = {}
         # Whether the walk is restricted to code that has run before.
         self.only_ran_code = False
         self.all_names = False

@@ -12,9 +12,9 @@ import lucid
 from .. import _core
 from ..optim import Optimizer
 from ._code import Test
-from ._kinds import ATOMS, ByType, derives, type_set
-from ._knowledge import Knowledge
+from ._code_profile import CodeProfile
 from ._members import Instance
+from ._type_tables import ATOMS, ByType, derives, type_set
 
 # By id of a tensor or a container: the references to it and their places. A reference is the id of what holds it and
 # what tells it from others there. Arguments hold containers, too.
@@ -54,7 +54,7 @@ class State:
 
 
 @dataclass
-class Found:
+class WalkResult:
     """What one walk found."""
 
     state: State
@@ -74,7 +74,7 @@ class Memory:
     """What the next recording may use of a walk. It belongs to the guards of a plan: as long as they hold, a walk from
     arguments of the same structure would find the same again. The guards also hold the objects that were found."""
 
-    def __init__(self, found: Found, seen: dict[int, Any], structure: bytes, knowledge: Knowledge) -> None:
+    def __init__(self, found: WalkResult, seen: dict[int, Any], structure: bytes, knowledge: CodeProfile) -> None:
         state = found.state
         self._structure = structure
         # Without what refers to objects of the program.
@@ -88,13 +88,13 @@ class Memory:
         tensors = [tensor for tensor, _ in state.tensors.values()]
         found.guards.remember(self, [*tensors, *state.classes, *state.containers, *objects])
 
-    def update(self, found: Found, knowledge: Knowledge) -> None:
+    def update(self, found: WalkResult, knowledge: CodeProfile) -> None:
         """Notes what a recording without obstacles has added. All code that it ran was found by the walk."""
         self._guarded = found.guarded
         self._known = knowledge.size()
 
-    def recall(self, guards: _core.GuardSet, structure: bytes, knowledge: Knowledge) -> Found | None:
-        """What a walk would find; None if that is not known. `guards` are those that this belongs to."""
+    def recall(self, guards: _core.GuardSet, structure: bytes, knowledge: CodeProfile) -> WalkResult | None:
+        """The result of an earlier walk; None if it may be out of date. `guards` are those that it belongs to."""
         if structure != self._structure or knowledge.size() != self._known or not guards.holds_state():
             return None
         objects, places = guards.remembered, self._places
@@ -111,7 +111,7 @@ class Memory:
             classes=type_set(*classes[: self._classes]),
             containers=type_set(*classes[self._classes :]),
         )
-        return Found(state, copied, guarded=set(self._guarded))
+        return WalkResult(state, copied, guarded=set(self._guarded))
 
 
 def have_hooks(tensors: Iterable[lucid.Tensor]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import _core
 from ._effect import Effect
-from ._kinds import mro_of
+from ._type_tables import mro_of
 
 # How objects are asked for attributes, if their class does not say otherwise.
 _GETTERS: tuple[Any, ...] = tuple(

@@ -1,4 +1,4 @@
-#include "jit/trial.h"
+#include "jit/shadow_run.h"
 
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ class Drops : public Pass {
   std::string op_;
 };
 
-/// Records x -> f(x), compiles it without an op, and says what a trial of a call with `x` finds.
+/// Records x -> f(x), compiles it without an op, and says what a shadow run of a call with `x` finds.
 std::string found_by_trial(const std::function<Tensor(const Tensor&)>& f, const std::string& dropped, const Tensor& x) {
   TracingContext context;
   const Tensor result = f(x);
@@ -96,15 +96,15 @@ std::string found_by_trial(const std::function<Tensor(const Tensor&)>& f, const 
   TensorImpl* const arguments[] = {&unwrap(x)};
   Program::Handles handles;
   EXPECT_TRUE(program->fits(arguments, handles));
-  Trial trial(*program, handles);
+  ShadowRun shadow(*program, handles);
   Program::Branch branch;
-  EXPECT_TRUE(trial.run(branch));
-  EXPECT_FALSE(trial.difference());
-  const auto difference = first_difference(TensorRef(trial.results()[0]), results[0]);
-  return difference ? message_of([&] { trial.fail("the result", &passes); }) : "";
+  EXPECT_TRUE(shadow.run(branch));
+  EXPECT_FALSE(shadow.difference());
+  const auto difference = first_difference(TensorRef(shadow.results()[0]), results[0]);
+  return difference ? message_of([&] { shadow.fail("the result", &passes); }) : "";
 }
 
-TEST(Trial, FindsTheFirstWrongNode) {
+TEST(ShadowRun, FindsTheFirstWrongNode) {
   const auto f = [](const Tensor& x) {
     const Tensor y = exp(abs(x));
     return y * sqrt(relu(x * 2.0) + 1.0);
@@ -123,7 +123,7 @@ TEST(Trial, FindsTheFirstWrongNode) {
             std::string::npos);
 }
 
-TEST(Trial, ComparesBits) {
+TEST(ShadowRun, ComparesBits) {
   const auto difference = [](const Tensor& a, const Tensor& b) {
     return first_difference(TensorRef(&unwrap(a)), TensorRef(&unwrap(b)));
   };

@@ -14,9 +14,9 @@ import lucid
 from .. import _core
 from ._code import is_library, named_by
 from ._functions import impure_methods, reason_for
-from ._kinds import derives, mro_of, name_of
 from ._members import hash_of
 from ._rules import last_name
+from ._type_tables import derives, mro_of, name_of
 
 if TYPE_CHECKING:
     from ._members import Instance

@@ -17,11 +17,11 @@ from .. import _core, _effects
 from .._warnings import warn_at
 from ._code import site
 from ._effect import copied
+from ._escaping_scalars import EscapingScalars
 from ._instructions import Site, passes_exceptions_on, site_of, stream_of, values_of
-from ._kinds import ATOMS, derives, printable
-from ._leaving import LeavingFloats
 from ._results import Arguments, CannotPass, Text
 from ._streams import Printing, are_standard_streams, are_standard_warnings, is_standard_logger
+from ._type_tables import ATOMS, derives, printable
 
 _effects.pure_module()
 
@@ -148,7 +148,7 @@ class CallLog:
         self.printing: set[Site] = set()
         self.warns = False
         # Whether another thread has prevented that a text was noted.
-        self.is_disturbed = False
+        self.is_invalidated = False
         self._obstacle: str | None = None
         self._guards = guards
         # Of the call: the frame that has made it, and the modes when it began.
@@ -195,7 +195,7 @@ class CallLog:
         frame, name, printing = running
         written = printing.end()
         if written is None:
-            self.is_disturbed = True
+            self.is_invalidated = True
             return
         self._add(functools.partial(_print, name), tuple(written), {}, frame, "print")
         self.printing.add(self.calls[-1].site)
@@ -333,7 +333,7 @@ class CallLog:
             self._obstacle = _ORDER
         return self._obstacle
 
-    def arguments(self, floats: LeavingFloats | None) -> Arguments:
+    def arguments(self, floats: EscapingScalars | None) -> Arguments:
         """The arguments of the calls. Floats that the call has read from tensors may be in texts."""
         texts = floats.texts if floats is not None else []
         calls = []

@@ -11,29 +11,29 @@ namespace lucid::jit {
 
 /// A run of a program without any effect, to be compared with what the function itself does in the same call.
 ///
-///   if (!Trial::is_possible(program, handles)) ...
-///   Trial trial(program, handles);      of Program::fits()
-///   if (!trial.run(branch)) ...         as Program::run()
-///   ...                                 the function runs
-///   trial.results(), trial.difference()
+///   if (!ShadowRun::is_possible(program, handles)) ...
+///   ShadowRun shadow(program, handles);  the handles are those of Program::fits()
+///   if (!shadow.run(branch)) ...         as Program::run()
+///   ...                                  the function runs
+///   shadow.results(), shadow.difference()
 ///
 /// What the function does to the gradient graph is not compared.
-class Trial {
+class ShadowRun {
  public:
-  /// Not if the plan has effects, or if the call writes memory of other libraries that is part of several tensors: the
-  /// function would change the inputs of the program.
+  /// False if the plan has effects, or writes imported memory that several tensors share: then the function would
+  /// change the inputs of the program.
   static bool is_possible(const Program& program, const Program::Handles& handles);
-  Trial(const Program& program, const Program::Handles& handles);
-  Trial(const Trial&) = delete;
-  Trial& operator=(const Trial&) = delete;
-  ~Trial();
+  ShadowRun(const Program& program, const Program::Handles& handles);
+  ShadowRun(const ShadowRun&) = delete;
+  ShadowRun& operator=(const ShadowRun&) = delete;
+  ~ShadowRun();
 
   bool run(Program::Branch& branch);
   /// Runs the program a few times, each without any effect. Returns the text of its plan with the shortest time of each
   /// step. Throws RuntimeError if the call cannot run without the function.
   static std::string text_with_times(const Program& program, const Program::Handles& handles);
   /// After the function has run: whether other threads sampled random numbers meanwhile, so that it got other numbers.
-  bool is_disturbed() const;
+  bool is_invalidated() const;
   /// What the program returns, outside the gradient graph.
   CallResults& results() { return contents().results; }
   /// A handle, by its index, whose memory or `.grad` is not what the program would have left.

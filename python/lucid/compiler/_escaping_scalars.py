@@ -1,9 +1,9 @@
-"""Floats that a call reads from tensors, and only compares or hands on: it returns them, appends them to a list, keeps
+"""Floats that a call reads from tensors, and only compares or forwards: it returns them, appends them to a list, keeps
 them in an attribute, prints them, or passes them to a function with effects. A plan need not know their values before
 it has run, only how the comparisons come out.
 
 This is decided from the instructions of the code that read the value: what happens to the object that `item()` returned
-until an instruction compares it or hands it on. Anything else that is done with it counts as a use.
+until an instruction compares or forwards it. Anything else that is done with it counts as a use.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from ._instructions import GENERATOR, Site, moves_of
 
 
-class LeavingFloats:
+class EscapingScalars:
     """The floats that one call has read: each with a tensor that holds it, the code that has read it, the offset of the
     instruction, and whether this is the code that was called first."""
 
@@ -29,10 +29,10 @@ class LeavingFloats:
         # Those that texts show: how, and where the text is passed to a call.
         self.texts: list[tuple[float, str, Site]] = []
 
-    def are_handed_on(
+    def are_forwarded(
         self, root: CodeType | None, unread: frozenset[str], repeated: list[Site], printing: set[Site]
     ) -> bool:
-        """Whether the call only hands them on. It may return them if `root` is the code of the function itself, store
+        """Whether the call only forwards them. It may return them if `root` is the code of the function itself, store
         them under names that no code reads, and pass them to calls that plans repeat, which are at the sites
         `repeated`. Those at `printing` get them as texts."""
         reads = [(code, offset) for _, _, code, offset, _ in self._floats]
@@ -65,5 +65,5 @@ class LeavingFloats:
         return name in self._names.get(id(value), ())
 
     def are_found(self, found: set[int]) -> bool:
-        """Whether these are all that the call has handed on."""
+        """Whether these are all that the call has forwarded."""
         return self._moved <= found

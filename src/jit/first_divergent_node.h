@@ -13,6 +13,7 @@ int64_t first_difference(Dtype dtype, Device device, const void* a, const void* 
 /// Finds the first node of a graph, before the passes, that is compiled wrong: where a plan of the nodes up to it gives
 /// other bits than plans of one node each. `passes` are those of the call, or null for the standard ones; `inputs` are
 /// the addresses of the inputs that are not constants. Empty if there is none.
-std::optional<size_t> find_wrong_node(const CallGraph& call, const PassList* passes, std::span<void* const> inputs);
+std::optional<size_t> find_first_divergent_node(const CallGraph& call, const PassList* passes,
+                                                std::span<void* const> inputs);
 
 }  // namespace lucid::jit

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from ._code import LIBRARIES, OWN
-from ._marks import Bounds, marked_dims
+from ._dynamic_dims import Bounds, marked_dims
 from ._numbers import NumberTrace, TracedNumber, Varying
 
 # The functions of `math`.
@@ -36,7 +36,7 @@ def _traced(function: Callable[..., Any], trace: NumberTrace) -> Callable[..., A
 
 
 def _replacements(varying: Varying, trace: NumberTrace) -> list[tuple[tuple[Any, ...], Any, Any]]:
-    """What to put into places for the second run: the place, what it holds, what it is to hold."""
+    """What to put into places for the symbolic retrace: the place, what it holds, what it is to hold."""
     found: list[tuple[tuple[Any, ...], Any, Any]] = []
     for place, name in varying.places:
         value = _core.object_in(place)
@@ -70,11 +70,11 @@ class RaiseWatch:
         return self
 
 
-class SecondRun(NamedTuple):
+class SymbolicRun(NamedTuple):
     """A call that ran with traced numbers and sizes."""
 
     trace: NumberTrace
-    tracing: _core.SecondTracing
+    tracing: _core.SymbolicTracing
     # By their index among the tensors of the call: what was passed in their place.
     tensors: dict[int, _core.Tensor]
     result: Any
@@ -92,19 +92,19 @@ def _replaced(value: Any, others: dict[int, Any]) -> Any:
     return others.get(id(value), value)
 
 
-def run_again(
+def retrace(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: list[_core.Tensor],
     varying: Varying,
-) -> SecondRun | None:
+) -> SymbolicRun | None:
     """Runs a call with traced numbers and sizes in the place of some arguments, whose tensors are `given`, and of other
     numbers. Returns None if it did not run as it would with plain ones."""
     if sys.gettrace() is not None or sys.getprofile() is not None:
         return None
     trace = NumberTrace()
-    tracing = _core.SecondTracing()
+    tracing = _core.SymbolicTracing()
     values = [*args, *kwargs.values()]
     for index, position in varying.numbers:
         values[index] = trace.argument(values[index], position)
@@ -132,12 +132,12 @@ def run_again(
     except Exception:
         return None
     finally:
-        _core.end_second_run(before, collects)
+        _core.end_retrace(before, collects)
         trace.close()
         tracing.stop()
     if watch.raised or trace.failed:
         return None
-    return SecondRun(trace, tracing, tensors, result)
+    return SymbolicRun(trace, tracing, tensors, result)
 
 
 def is_watched() -> bool:

@@ -1,4 +1,4 @@
-#include "jit/wrong_node.h"
+#include "jit/first_divergent_node.h"
 
 #include <cmath>
 #include <cstring>
@@ -143,7 +143,8 @@ int64_t first_difference(Dtype dtype, Device device, const void* a, const void* 
   return -1;
 }
 
-std::optional<size_t> find_wrong_node(const CallGraph& call, const PassList* passes, std::span<void* const> inputs) {
+std::optional<size_t> find_first_divergent_node(const CallGraph& call, const PassList* passes,
+                                                std::span<void* const> inputs) {
   return Search(call, passes, inputs).run();
 }
 
