@@ -43,7 +43,7 @@ tensor([1, 2, 3]))",
       .infer = [](const Call& call) -> Types {
         check_tensors(call);
         const int64_t rank = call.rank(0);
-        if (rank == 0) throw ValueError("{}: 0-d tensors cannot be concatenated; use stack", call.name());
+        if (rank == 0) throw ValueError("cat: 0-d tensors cannot be concatenated; use stack");
         const auto axis = static_cast<size_t>(call.axis("dim"));
         TensorType result{call.dtype(0), call.shape(0)};
         for (size_t i = 1; i < call.count(); ++i) {
@@ -113,6 +113,7 @@ tensor([1.0000, 2.0000, 3.5000]))",
             continue;
           parts.push_back(e.cast(input, dtype));
         }
+        call.axis("dim", parts.front().rank());  // the error names this op
         return {e.cat_same(parts, call.integer("dim"))};
       },
       .samples = std::vector<Sample>{{{normal({3}), normal({20})}}, {{normal({2, 3}), normal({0}), normal({1, 3})}}} +

@@ -260,6 +260,7 @@ tensor([3, 1, 2]))",
         const Dims& dims = call.ints("dims");
         if (dims.size() != shifts.size())
           throw ValueError("roll: shifts {} and dims {} differ in length", to_string(shifts), to_string(dims));
+        for (const int64_t dim : dims) normalize_axis(call.name(), dim, call.rank(0));  // the error names this op
         Value result = inputs[0];
         for (size_t i = 0; i < dims.size(); ++i) result = e.roll_one(result, shifts[i], dims[i]);
         return {dims.empty() ? e.clone(result) : result};

@@ -275,6 +275,7 @@ tensor([0, 1]))"},
 Op best_of(Op op, bool largest) {
   op.dtypes = kNumbers;
   op.decompose = [largest](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+    call.axis("dim");  // the error names this op
     const int64_t dim = call.integer("dim");
     const bool keepdim = keeps_dims(call);
     if (largest) return {e.amax(in[0], Dims{dim}, keepdim), e.argmax(in[0], dim, keepdim)};

@@ -97,7 +97,11 @@ def test_metadata_of_functions_and_methods():
         (lambda: X.sum(dtype=7), TypeError, "sum: argument 'dtype' must be a dtype, not an int"),
         (lambda: lucid.cat(3), TypeError, "cat: argument 'tensors' must be a sequence of tensors, not an int"),
         (lambda: lucid.cat([X, "a"]), TypeError, r"cat: argument 'tensors\[1\]' must be a tensor, not a str"),
-        (lambda: lucid.cat([]), ValueError, "cat"),
+        (lambda: lucid.cat([]), ValueError, "cat: expected at least one tensor"),
+        (lambda: lucid.cat([X, X], dim=2), IndexError, "cat: axis 2 is out of range for a tensor with 2 dimensions"),
+        (lambda: X.max(dim=2), IndexError, "max_dim: axis 2 is out of range"),
+        (lambda: X.roll(1, 2), IndexError, "roll: axis 2 is out of range for a tensor with 2 dimensions"),
+        (lambda: lucid.cat([lucid.tensor(1.0)]), ValueError, "cat: 0-d tensors cannot be concatenated; use stack"),
         (lambda: lucid.gelu(X, approximate=3), TypeError, "gelu: argument 'approximate' must be a string, not an int"),
         (
             lambda: lucid.leaky_relu(X, "a"),
