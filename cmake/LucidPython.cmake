@@ -39,10 +39,15 @@ function(lucid_add_package target folder)
   foreach(entry IN LISTS package)
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/lucid/${entry} ${path}/${entry} SYMBOLIC)
   endforeach()
+  foreach(stub IN LISTS LUCID_STUBS)
+    cmake_path(GET stub FILENAME entry)
+    file(CREATE_LINK ${stub} ${path}/${entry} SYMBOLIC)
+  endforeach()
 endfunction()
 
 lucid_add_package(_core python ${sources})
 install(TARGETS _core LIBRARY DESTINATION lucid COMPONENT python)
+install(FILES ${LUCID_STUBS} DESTINATION lucid COMPONENT python)
 
 # The same package with the op table of tests/added_op, for tests/python/test_added_op.py.
 set(added_op ${PROJECT_SOURCE_DIR}/tests/added_op/added_op.cpp)

@@ -17,15 +17,15 @@ target_link_libraries(lucid PRIVATE lucid_flags ${LUCID_LLVM_LIBRARIES} ZLIB::ZL
 target_link_options(lucid PRIVATE ${LUCID_LINK_OPTIONS})
 lucid_hide_symbols(lucid shared_library.map)
 target_include_directories(lucid INTERFACE
-  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${LUCID_GENERATED_DIR}/include>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(lucid INTERFACE cxx_std_20)
 set_target_properties(lucid PROPERTIES
   LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
 install(TARGETS lucid EXPORT lucid-targets COMPONENT cpp)
-if(EXISTS ${PROJECT_SOURCE_DIR}/include/lucid)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lucid DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp)
-endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/lucid ${LUCID_GENERATED_DIR}/include/lucid
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lucid)
 install(EXPORT lucid-targets NAMESPACE lucid:: FILE lucid-config.cmake DESTINATION ${package_dir} COMPONENT cpp)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/lucid-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -46,11 +46,6 @@ PyObject* call_op(PyObject* callable, PyObject* const* arguments, size_t flagged
   });
 }
 
-/// Whether the function and the methods of an op also take `alpha`, as in PyTorch.
-bool takes_alpha(const Op& op) {
-  return op.names.python_operator == Operator::kAdd || op.names.python_operator == Operator::kSubtract;
-}
-
 /// y * alpha in the dtype of the result of `op` on x and y, as PyTorch computes it.
 Value scaled(const Op& op, std::span<const Operand> operands, const Operand& alpha) {
   const Dtype dtype = infer_types(Call(op, operands, {}))[0].dtype;
@@ -160,7 +155,7 @@ PyObject* op_doc(PyObject* self, void*) {
     if (object.form == OpForm::kInPlace)
       return PyUnicode_FromFormat("The in-place form of %s: writes the result into the tensor.",
                                   object.op->name().c_str());
-    if (!takes_alpha(*object.op)) return PyUnicode_FromString(object.op->doc.c_str());
+    if (!object.op->takes_alpha()) return PyUnicode_FromString(object.op->doc.c_str());
     return PyUnicode_FromFormat("%s\n\nThe number `alpha`, 1 by default, multiplies `y` first.",
                                 object.op->doc.c_str());
   });
@@ -284,13 +279,13 @@ PyObject* make_op_function(const Op& op, OpForm form) {
   const bool factory = form == OpForm::kFunction && op.names.is_factory;
   const Extras extras = factory                   ? Extras::kFactory
                         : form == OpForm::kRandom ? Extras::kRandom
-                        : takes_alpha(op)         ? Extras::kAlpha
+                        : op.takes_alpha()         ? Extras::kAlpha
                                                   : Extras::kNone;
   object->reader = new ArgumentReader(op, op.name() + (form == OpForm::kInPlace ? "_" : ""), extras);
   object->vectorcall = form == OpForm::kInPlace  ? call_in_place
                        : form == OpForm::kRandom ? call_random
                        : factory                 ? call_factory
-                       : takes_alpha(op)         ? call_scaled
+                       : op.takes_alpha()         ? call_scaled
                                                  : call_op;
   return reinterpret_cast<PyObject*>(object);
 }
@@ -324,7 +319,6 @@ void bind_ops(nb::module_& module) {
   module.attr("random_ops") = random_ops;
   module.attr("public_ops") = names_of([](const Op& op) { return op.is_public(); });
   module.attr("factories") = names_of([](const Op& op) { return op.names.is_factory; });
-  module.attr("alpha_functions") = names_of(takes_alpha);
   module.attr("inplace_functions") = names_of([](const Op& op) { return op.names.takes_inplace; });
 }
 

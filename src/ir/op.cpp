@@ -36,6 +36,10 @@ bool Op::has_in_place_method() const {
   return promote != Promote::kTail && (is_pointwise() || promote != Promote::kNone);
 }
 
+bool Op::takes_alpha() const {
+  return names.python_operator == Operator::kAdd || names.python_operator == Operator::kSubtract;
+}
+
 const std::string& Call::name() const { return op_.name(); }
 
 const Attribute& Call::attribute(std::string_view name) const {

@@ -205,6 +205,8 @@ struct Op {
   bool has_method() const;
   /// By default true for elementwise methods.
   bool has_in_place_method() const;
+  /// Whether Python's function and methods also take `alpha`, as in PyTorch.
+  bool takes_alpha() const;
 };
 
 /// The op table. Built once from the list in ops/table.cpp and immutable afterwards.

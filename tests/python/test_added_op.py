@@ -7,7 +7,6 @@ not next to the tested package.
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
@@ -98,17 +97,6 @@ def test_its_docstring_examples_run():
     out = run("-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests/python/test_doctests.py", "-k", "opposite")
     assert re.search(r"\b[1-9]\d* passed", out)
     assert "failed" not in out
-
-
-def test_in_the_stubs(tmp_path):
-    for name in ("tools/stubs", "tools/stubs.pyi.in", "python/lucid/__init__.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    run(tmp_path / "tools/stubs")
-    methods = (tmp_path / "python/lucid/_core.pyi").read_text()
-    assert "    def opposite(self) -> Tensor: ..." in methods
-    assert "    def opposite_(self) -> Self: ..." in methods
-    assert "\ndef opposite(x: TensorLike) -> Tensor: ..." in (tmp_path / "python/lucid/__init__.pyi").read_text()
 
 
 def test_in_bad_calls():

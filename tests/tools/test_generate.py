@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+STUBS = ("__init__", "_core", "return_types")
 
 
 def parameter(name: str, kind: str = "tensor", **others: Any) -> dict[str, Any]:
@@ -14,6 +15,8 @@ def parameter(name: str, kind: str = "tensor", **others: Any) -> dict[str, Any]:
 
 
 def op(name: str, parameters: list[dict[str, Any]], **others: Any) -> dict[str, Any]:
+    for each in parameters:
+        each.update({"aliases": [], "keyword_only": False, "spread": False} | each)
     entry = {"name": name, "signature": f"{name}(...)", "doc": "", "file": "some.cpp", "parameters": parameters}
     return {**entry, "results": [], "returns_list": False, **others}
 
@@ -24,18 +27,23 @@ def run(*arguments: Any) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def generate(build: Path, ops: list[dict[str, Any]], in_place: tuple[str, ...] = ()) -> dict[str, str]:
-    """The written files by name. All ops are methods."""
+def generate(
+    build: Path, ops: list[dict[str, Any]], in_place: tuple[str, ...] = (), factories: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """The written files by name. All ops are functions and methods."""
     folder = build / "generated"
     folder.mkdir(exist_ok=True)
     (folder / "signatures.json").write_text(json.dumps(ops))
     for classes in ("layers", "optim"):
         (folder / f"{classes}.json").write_text("[]")
-    (folder / "methods.json").write_text(json.dumps({"methods": [op["name"] for op in ops], "in_place": in_place}))
+    every = [op["name"] for op in ops]
+    names = {"public": every, "methods": every, "in_place": in_place, "factories": factories, "takes_alpha": []}
+    (folder / "names.json").write_text(json.dumps(names))
     assert run("--sources", build) == (0, "")
     assert run("--methods", build) == (0, "")
-    names = ("ir/emitter_methods.inc", "ops/emitter_methods.cpp", "tensor/ops.cpp", "tensor/methods.cpp")
-    return {name: (folder / name).read_text() for name in names}
+    files = ["ir/emitter_methods.inc", "ops/emitter_methods.cpp", "tensor/ops.cpp", "tensor/methods.cpp"]
+    files += ["include/lucid/ops.h", "include/lucid/tensor_methods.h", *(f"python/{name}.pyi" for name in STUBS)]
+    return {name: (folder / name).read_text() for name in files}
 
 
 def declaration(build: Path, parameters: list[dict[str, Any]], **others: Any) -> str:
@@ -101,8 +109,43 @@ def test_updates_of_optimizers_have_no_functions(tmp_path: Path) -> None:
 
 
 def test_generated_files_are_marked_in_their_first_line(tmp_path: Path) -> None:
-    for text in generate(tmp_path, [op("f", [parameter("x")])]).values():
-        assert text.startswith("// Generated from the op table by tools/generate; do not edit.\n")
+    for name, text in generate(tmp_path, [op("f", [parameter("x")])]).items():
+        comment = "#" if name.endswith(".pyi") else "//"
+        assert text.startswith(f"{comment} Generated from the op table by tools/generate; do not edit.\n")
+
+
+def test_an_op_is_a_function_and_a_method_in_the_stubs(tmp_path: Path) -> None:
+    files = generate(tmp_path, [op("opposite", [parameter("x")])], in_place=("opposite",))
+    assert "\ndef opposite(x: TensorLike) -> Tensor: ...\n" in files["python/__init__.pyi"]
+    assert "\n    def opposite(self) -> Tensor: ...\n" in files["python/_core.pyi"]
+    assert "\n    def opposite_(self) -> Self: ...\n" in files["python/_core.pyi"]
+
+
+def test_stubs_have_an_overload_for_each_name_of_an_argument(tmp_path: Path) -> None:
+    text = generate(tmp_path, [op("f", [parameter("x", aliases=["input"])])])["python/__init__.pyi"]
+    assert (
+        "@overload\ndef f(x: TensorLike) -> Tensor: ...\n@overload\ndef f(input: TensorLike) -> Tensor: ...\n" in text
+    )
+
+
+def test_factories_take_a_device_in_the_stubs(tmp_path: Path) -> None:
+    text = generate(tmp_path, [op("ten", [parameter("size", "ints")])], factories=("ten",))["python/__init__.pyi"]
+    assert (
+        "def ten(size: Ints, *, device: DeviceLike = ..., requires_grad: builtins.bool = ...) -> Tensor: ...\n" in text
+    )
+
+
+def test_names_that_the_package_defines_itself_are_reexports_in_the_stubs(tmp_path: Path) -> None:
+    files = generate(tmp_path, [op("allclose", [parameter("x")])])
+    assert "from ._overloads import allclose as allclose\n" in files["python/__init__.pyi"]
+    assert "def allclose(" not in files["python/__init__.pyi"]
+    assert files["python/_core.pyi"].count("    def allclose(") == 1
+
+
+def test_named_results_have_types_in_the_stubs(tmp_path: Path) -> None:
+    files = generate(tmp_path, [op("top", [parameter("x")], results=["values", "indices"])])
+    assert "\nclass top(NamedTuple):\n    values: Tensor\n    indices: Tensor\n" in files["python/return_types.pyi"]
+    assert "-> return_types.top: ..." in files["python/__init__.pyi"]
 
 
 def test_equal_files_are_not_rewritten(tmp_path: Path) -> None:
@@ -114,11 +157,15 @@ def test_equal_files_are_not_rewritten(tmp_path: Path) -> None:
     assert file.stat().st_mtime_ns == before
 
 
-def test_a_stale_header_fails_the_check(tmp_path: Path) -> None:
+def test_a_stale_constructor_fails_the_check(tmp_path: Path) -> None:
     generate(tmp_path, [op("f", [parameter("x")])])
+    default = {"name": "inplace", "kind": "bool", "only": "", "optional": False, "private": False, "required": True}
+    entry = {"name": "ReLU", "file": "activation.h", "has_signature": True}
+    entry["parameters"] = [{**default, "keyword_only": False}]
+    (tmp_path / "generated/layers.json").write_text(json.dumps([entry]))
     code, message = run("--build", tmp_path, "--check")
     assert code == 1
-    assert "include/lucid/ops.h" in message
+    assert "stale: python/lucid/nn/activation.py" in message
 
 
 def test_a_folder_that_was_not_built_is_named(tmp_path: Path) -> None:

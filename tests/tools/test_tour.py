@@ -24,7 +24,8 @@ def sources(*suffixes: str) -> dict[Path, str]:
 def python_definitions() -> set[str]:
     """Names of classes and functions of the package and its stubs, methods and attributes as `Class.name`."""
     found: set[str] = set()
-    for path, text in sources(".py", ".pyi").items():
+    stubs = ROOT / "tools/generators/stubs.pyi.in"
+    for path, text in [*sources(".py").items(), (stubs, stubs.read_text(encoding="utf-8"))]:
         for node in ast.walk(ast.parse(text, str(path))):
             if isinstance(node, ast.ClassDef):
                 for part in ast.walk(node):
@@ -64,8 +65,11 @@ def is_member(owner: str, name: str) -> bool:
 
 
 def is_file(span: str, folders: list[Path]) -> bool:
-    """Whether the file is below the root or `src`, or in one of the folders."""
-    return any((folder / span).exists() for folder in (ROOT, ROOT / "src", *folders))
+    """Whether the file is below the root or `src`, in one of the folders, or a generated public header."""
+    include = f'#include "{span.removeprefix("include/")}"\n'
+    return any((folder / span).exists() for folder in (ROOT, ROOT / "src", *folders)) or any(
+        include in text for path, text in sources(".h").items() if path.is_relative_to(ROOT / "include")
+    )
 
 
 def exists(span: str, folders: list[Path], examples: str) -> bool:

@@ -124,20 +124,16 @@ def option_headers(root, layers) -> Iterator[tuple[str, str]]:
         yield f"include/lucid/nn/options/{file}.h", text + "\n}  // namespace lucid::nn\n#pragma GCC visibility pop\n"
 
 
-def constructors(root, layers) -> Iterator[tuple[str, str]]:
-    """The files of lucid.nn that hold layers."""
-    for path in sorted((root / "python/lucid/nn").glob("*.py")):
-        yield str(path.relative_to(root)), with_constructors(path, layers)
-
-
-def sources(build) -> Iterator[tuple[str, str]]:
+def sources(root, build) -> Iterator[tuple[str, str]]:
     """The files of a build, with their texts."""
     layers = read_layers(build)
+    yield from option_headers(root, layers)
     yield "nn/layer_types.cpp", layer_types(layers)
     yield "tests/layers.inc", list_of_types(layers)
 
 
-def committed(root, build) -> Iterator[tuple[str, str]]:
+def constructors(root, build) -> Iterator[tuple[str, str]]:
+    """The files of lucid.nn that hold layers, with their constructors."""
     layers = read_layers(build)
-    yield from option_headers(root, layers)
-    yield from constructors(root, layers)
+    for path in sorted((root / "python/lucid/nn").glob("*.py")):
+        yield str(path.relative_to(root)), with_constructors(path, layers)

@@ -360,10 +360,9 @@ Tensor& write(TensorMethods* methods, const Op& op, const SmallVector<Operand, 4
 """
 
 
-def read_methods(build, signatures):
-    """The signatures of the ops that are methods, and of those that are methods in place."""
-    names = json.loads((build / "generated/methods.json").read_text())
-    return [[s for s in signatures if s.name in names[kind]] for kind in ("methods", "in_place")]
+def read_names(build):
+    """Where the ops are visible: a list of ops for each kind of name."""
+    return json.loads((build / "generated/names.json").read_text())
 
 
 def method_declarations(methods, in_place):
@@ -388,22 +387,21 @@ def method_calls(methods, in_place):
     return NOTICE + "".join(signature.test_call(signature in in_place) for signature in methods)
 
 
-def sources(build):
-    """The files of a build, with their texts."""
+def sources(root, build):
+    """The files that follow from the signatures, with their texts."""
     signatures = read_signatures(build)
     called = [signature for signature in signatures if signature.is_called]
     yield "ir/emitter_methods.inc", emitter_declarations(called)
     yield "ops/emitter_methods.cpp", emitter_definitions(signatures)
+    yield "include/lucid/ops.h", public_declarations(called)
     yield "tensor/ops.cpp", public_definitions(called)
 
 
 def method_sources(build):
-    methods, in_place = read_methods(build, read_signatures(build))
+    """The files that follow from the names of the compiled op table."""
+    names = read_names(build)
+    signatures = read_signatures(build)
+    methods, in_place = ([s for s in signatures if s.name in names[kind]] for kind in ("methods", "in_place"))
+    yield "include/lucid/tensor_methods.h", method_declarations(methods, in_place)
     yield "tensor/methods.cpp", method_definitions(methods, in_place)
     yield "tests/method_calls.inc", method_calls(methods, in_place)
-
-
-def committed(build):
-    signatures = [signature for signature in read_signatures(build) if signature.is_called]
-    yield "include/lucid/ops.h", public_declarations(signatures)
-    yield "include/lucid/tensor_methods.h", method_declarations(*read_methods(build, signatures))

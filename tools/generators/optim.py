@@ -114,22 +114,23 @@ const Tree::Dict& declared_defaults(const std::string& name) {{
     )
 
 
-def sources(build) -> Iterator[tuple[str, str]]:
+def of_kind(declared, is_schedule):
+    return [each for each in declared if each.is_schedule == is_schedule]
+
+
+def sources(root, build) -> Iterator[tuple[str, str]]:
     """The files of a build, with their texts."""
     declared = read_declared(build)
     yield "optim/declared.cpp", source(declared)
-    for kind in (False, True):
-        names = ", ".join(each.name for each in declared if each.is_schedule == kind)
-        yield f"tests/{'schedules' if kind else 'optimizers'}.inc", NOTICE + names + "\n"
-
-
-def committed(root, build) -> Iterator[tuple[str, str]]:
-    declared = read_declared(build)
     for is_schedule, name, include in ((False, "optimizers", "optim"), (True, "schedules", "lr_scheduler")):
-        path = root / PYTHON[is_schedule]
-        docs = docstrings(path)
-        own = sorted(
-            (each for each in declared if each.is_schedule == is_schedule), key=lambda each: [*docs].index(each.name)
-        )
+        docs = docstrings(root / PYTHON[is_schedule])
+        own = sorted(of_kind(declared, is_schedule), key=lambda each: [*docs].index(each.name))
         yield f"include/lucid/{name}.h", header(own, docs, f"lucid/{include}.h")
-        yield PYTHON[is_schedule], with_constructors(path, own)
+        yield f"tests/{name}.inc", NOTICE + ", ".join(each.name for each in of_kind(declared, is_schedule)) + "\n"
+
+
+def constructors(root, build) -> Iterator[tuple[str, str]]:
+    """The files of lucid.optim that hold optimizers and schedules, with their constructors."""
+    declared = read_declared(build)
+    for is_schedule, path in enumerate(PYTHON):
+        yield path, with_constructors(root / path, of_kind(declared, bool(is_schedule)))

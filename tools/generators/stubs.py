@@ -1,24 +1,14 @@
-#!/usr/bin/env python3
-"""Writes the type stubs of the Python package from the op table and the template tools/stubs.pyi.in.
+"""Type stubs of the Python package: the op table, the template stubs.pyi.in, and the names of __init__.py."""
 
-Needs the built package: PYTHONPATH=<build>/python. Its op_table() has the contents of the build's signatures.json, and
-the names under which the package exposes each op.
-
-    tools/stubs           writes the stale stubs
-    tools/stubs --check   fails and lists the stale stubs
-"""
-
-import argparse
+import ast
 import itertools
+import json
 import pathlib
 import re
-import sys
 
-import lucid
+from .ops import read_names
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PACKAGE = ROOT / "python/lucid"
-NOTICE = "# Generated from the op table by tools/stubs; do not edit.\n# fmt: off\n# ruff: noqa\n"
+NOTICE = "# Generated from the op table by tools/generate; do not edit.\n# fmt: off\n# ruff: noqa\n"
 TYPES = {
     "tensor": "TensorLike",
     "tensors": "Sequence[TensorLike]",
@@ -96,85 +86,69 @@ class Function:
         return "\n".join(lines) + "\n"
 
 
-def all_functions():
-    return {entry["name"]: Function(entry) for entry in sorted(lucid._core.op_table(), key=lambda entry: entry["name"])}
+class Table:
+    """The stubs of all ops, and where the ops are visible."""
+
+    def __init__(self, build):
+        entries = json.loads((build / "generated/signatures.json").read_text())
+        self.functions = {entry["name"]: Function(entry) for entry in entries}
+        self.names = read_names(build)
+
+    def extras(self, name):
+        """Declarations of the keywords that the function takes in addition to the op's parameters."""
+        if name in self.names["factories"]:
+            return FACTORY
+        return ALPHA if name in self.names["takes_alpha"] else ()
+
+    def methods(self, declared):
+        """Those of Tensor that are not declared by hand."""
+        found = [(name, name, {}) for name in self.names["methods"]]
+        found += [(f"{name}_", name, {"returns": "Self"}) for name in self.names["in_place"]]
+        return "".join(
+            self.functions[name].declare(method, method=True, extras=self.extras(name), indent="    ", **returns)
+            for method, name, returns in sorted(found)
+            if method not in declared
+        )
+
+    def public_functions(self, declared):
+        names = (name for name in sorted(self.names["public"]) if name not in declared)
+        return "".join(self.functions[name].declare(extras=self.extras(name)) for name in names)
 
 
-def extras_of(function):
-    """Declarations of the keywords that the function takes in addition to the op's parameters."""
-    if function.name in lucid._core.factories:
-        return FACTORY
-    return ALPHA if function.name in lucid._core.alpha_functions else ()
+def core_stub(table):
+    template = pathlib.Path(__file__).with_suffix(".pyi.in").read_text()
+    classes = {node.name: node for node in ast.parse(template).body if isinstance(node, ast.ClassDef)}
+    by_hand = {node.name for node in classes["Tensor"].body if isinstance(node, ast.FunctionDef)}
+    return NOTICE + template.replace("    # methods of the op table\n", table.methods(by_hand))
 
 
-def is_from_table(value):
-    return type(value).__name__ in ("op_function", "op_method")
-
-
-def tensor_methods(functions):
-    text = ""
-    for name, value in sorted(vars(lucid.Tensor).items()):
-        if not is_from_table(value):
-            continue
-        function = functions[name.removesuffix("_") if name not in functions else name]
-        if name.endswith("_") and name not in functions:
-            text += function.declare(name, method=True, extras=extras_of(function), returns="Self", indent="    ")
-        else:
-            text += function.declare(method=True, extras=extras_of(function), indent="    ")
-    return text
-
-
-def core_stub(functions):
-    template = (ROOT / "tools/stubs.pyi.in").read_text()
-    return NOTICE + template.replace("    # methods of the op table\n", tensor_methods(functions))
-
-
-def results_stub(functions):
+def results_stub(table):
     text = NOTICE + "from typing import NamedTuple\n\nfrom ._core import Tensor\n"
-    for name, function in functions.items():
+    for name, function in table.functions.items():
         if function.fields:
             text += f"\nclass {name}(NamedTuple):\n" + "".join(f"    {field}: Tensor\n" for field in function.fields)
     return text
 
 
-def reexports():
-    """The imports of __init__.py, written as explicit re-exports."""
-    source = (PACKAGE / "__init__.py").read_text()
-    lines = []
-    for module, names in re.findall(r"^ *from (\.\w*) import (\([^)]*\)|.+)$", source, re.MULTILINE):
+def imports_of(package):
+    """The names that the package imports, each with its module."""
+    for module, names in re.findall(r"^ *from (\.\w*) import (\([^)]*\)|.+)$", package.read_text(), re.MULTILINE):
         for name in re.findall(r"\w+", names.split("#")[0]):
-            lines.append(f"from {module} import {name} as {name}\n")
-    return "".join(lines)
+            yield name, module
 
 
-def package_stub(functions):
+def package_stub(table, package):
+    imports = list(imports_of(package))
     text = NOTICE + "import builtins\nfrom collections.abc import Sequence\nfrom typing import overload\n\n"
-    text += reexports()
+    # Written as explicit re-exports.
+    text += "".join(f"from {module} import {name} as {name}\n" for name, module in imports)
     text += "from ._core import DeviceLike, DtypeLike, Ints, TensorLike\n\n__version__: str\n\n"
-    for name in sorted(lucid._core.public_ops):
-        if is_from_table(getattr(lucid, name)):
-            text += functions[name].declare(extras=extras_of(functions[name]))
-    return text
+    return text + table.public_functions(dict(imports))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail if something is stale")
-    check = parser.parse_args().check
-    functions = all_functions()
-    stubs = {
-        "_core.pyi": core_stub(functions),
-        "return_types.pyi": results_stub(functions),
-        "__init__.pyi": package_stub(functions),
-    }
-    paths = {name: PACKAGE / name for name in stubs}
-    stale = [name for name, path in paths.items() if not path.exists() or path.read_text() != stubs[name]]
-    if check:
-        sys.exit(f"tools/stubs: stale: {', '.join(stale)}; run tools/stubs" if stale else 0)
-    for name in stale:
-        (PACKAGE / name).write_text(stubs[name])
-        print(f"wrote python/lucid/{name}")
-
-
-if __name__ == "__main__":
-    main()
+def sources(root, build):
+    """The stubs, with their texts."""
+    table = Table(build)
+    yield "python/_core.pyi", core_stub(table)
+    yield "python/return_types.pyi", results_stub(table)
+    yield "python/__init__.pyi", package_stub(table, root / "python/lucid/__init__.py")
