@@ -6,7 +6,7 @@ from __future__ import annotations
 import collections
 import enum
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import lucid
 
@@ -26,9 +26,7 @@ from ._members import (
 )
 from ._rules import RULES
 from ._type_tables import ATOMS, IMMUTABLE, derives, item_of, name_of, simple_name_of
-
-if TYPE_CHECKING:
-    from ._walk import Walk
+from ._worklist import Worklist
 
 _PENDING: Any = None
 # The types written in C that classes of arguments may derive from.
@@ -49,81 +47,81 @@ class Where(enum.IntEnum):
     INSIDE = 2
 
 
-def visit_argument(walk: Walk, value: Any, place: str, where: Where = Where.ITEM, name: str | None = None) -> None:
+def visit_argument(work: Worklist, value: Any, place: str, where: Where = Where.ITEM, name: str | None = None) -> None:
     """Walks from an argument or from what it holds. `name` is that of an attribute."""
     cls = type(value)
     if cls in ATOMS:
         return
     if derives(cls, lucid.Tensor):
         if where is not Where.ITEM:
-            walk.held.add(id(value))
+            work.facts.held.add(id(value))
         if where is Where.INSIDE and not is_input(value):
-            walk.refuse(place, f"reads {place}, a {name_of(cls)} in an attribute of an argument: pass it by itself")
-        _tensor_argument(walk, value, place)
+            work.refuse(place, f"reads {place}, a {name_of(cls)} in an attribute of an argument: pass it by itself")
+        _tensor_argument(work, value, place)
         return
     # Not of tensors: which places hold the same one is compared at each call.
-    walk.refer(value, place, name=name)
+    work.refer(value, place, name=name)
     if cls is list or is_record(cls):
-        walk.containers.add(id(value))
+        work.facts.containers.add(id(value))
         where = where if cls is list or cls is tuple else max(where, Where.FIELD)
         for number, item in enumerate(list.__iter__(value) if cls is list else tuple.__iter__(value)):
-            visit_argument(walk, item, f"{place}[{number}]", where)
+            visit_argument(work, item, f"{place}[{number}]", where)
         if cls is not list and cls is not tuple:
-            walk.add_class(cls, simple_name_of(cls))
+            work.add_class(cls, simple_name_of(cls))
             if _core.attributes_of(value):
-                walk.refuse(place, f"takes {place}, a {name_of(cls)} with attributes")
+                work.refuse(place, f"takes {place}, a {name_of(cls)} with attributes")
     elif cls is dict:
-        walk.containers.add(id(value))
+        work.facts.containers.add(id(value))
         for key, item in value.items():
-            visit_argument(walk, key, f"a key of {place}", where)
-            visit_argument(walk, item, item_of(place, key), where)
+            visit_argument(work, key, f"a key of {place}", where)
+            visit_argument(work, item, item_of(place, key), where)
     elif _is_compared(cls):
-        if id(value) not in walk.arguments and id(value) not in walk.seen:
-            walk.add_class(cls, simple_name_of(cls))
+        if id(value) not in work.facts.arguments and id(value) not in work.facts.seen:
+            work.add_class(cls, simple_name_of(cls))
             # Registered before its contents are walked: it may contain itself.
-            walk.arguments[id(value)] = _PENDING
-            instance = walk.arguments[id(value)] = walk.add_instance(
+            work.facts.arguments[id(value)] = _PENDING
+            instance = work.facts.arguments[id(value)] = work.add_instance(
                 value, place, whole=cls is types.SimpleNamespace, by_path=True
             )
             if where is not Where.INSIDE:
                 instance.fields = frozenset(field_names(cls))
             for key, item in entries_of(value):
                 if type(key) not in ATOMS:
-                    walk.refuse(place, f"takes {place}, whose keys are not all numbers and texts")
-                visit_argument(walk, item, item_of(place, key), Where.INSIDE)
+                    work.refuse(place, f"takes {place}, whose keys are not all numbers and texts")
+                visit_argument(work, item, item_of(place, key), Where.INSIDE)
     elif is_compared_function(value):
-        if id(value) not in walk.arguments and id(value) not in walk.seen:
-            walk.arguments[id(value)] = walk.add_instance(value, place, by_path=True)
-            if walk.add_code(value):
+        if id(value) not in work.facts.arguments and id(value) not in work.facts.seen:
+            work.facts.arguments[id(value)] = work.add_instance(value, place, by_path=True)
+            if work.add_code(value):
                 for name, part in parts_of_function(value):
-                    visit_argument(walk, part, f"{place}'s {name}", Where.INSIDE)
+                    visit_argument(work, part, f"{place}'s {name}", Where.INSIDE)
     elif is_compared_partial(value):
-        if id(value) not in walk.arguments and id(value) not in walk.seen:
-            walk.arguments[id(value)] = walk.add_instance(value, place, by_path=True)
-            visit_argument(walk, value.func, f"{place}.func", Where.INSIDE)
-            visit_argument(walk, value.args, f"{place}.args", Where.INSIDE)
-            visit_argument(walk, value.keywords, f"{place}.keywords", Where.INSIDE)
+        if id(value) not in work.facts.arguments and id(value) not in work.facts.seen:
+            work.facts.arguments[id(value)] = work.add_instance(value, place, by_path=True)
+            visit_argument(work, value.func, f"{place}.func", Where.INSIDE)
+            visit_argument(work, value.args, f"{place}.args", Where.INSIDE)
+            visit_argument(work, value.keywords, f"{place}.keywords", Where.INSIDE)
     elif cls is set or cls is frozenset:
-        walk.containers.add(id(value))
+        work.facts.containers.add(id(value))
         if len(value) > _MAX_ITEMS or any(type(item) not in ATOMS for item in value):
-            walk.refuse(place, f"takes {place}, a {name_of(cls)} of more than numbers and texts, or of many")
+            work.refuse(place, f"takes {place}, a {name_of(cls)} of more than numbers and texts, or of many")
     elif cls is slice:
         for part in (value.start, value.stop, value.step):
-            visit_argument(walk, part, place, Where.INSIDE)
+            visit_argument(work, part, place, Where.INSIDE)
     elif derives(cls, *_REFUSED_ARGUMENTS) or _type_tables.numpy_kind(cls) == "array":
-        walk.refuse(place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers")
+        work.refuse(place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers")
     else:
-        walk.start(value, place)
+        work.start(value, place)
 
 
-def _tensor_argument(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
-    walk.backward_hooks(_core.tensor_hooks(tensor), place)
+def _tensor_argument(work: Worklist, tensor: lucid.Tensor, place: str) -> None:
+    work.backward_hooks(_core.tensor_hooks(tensor), place)
     if type(tensor) is lucid.Tensor:
         return
-    walk.add_class(type(tensor), simple_name_of(type(tensor)))
+    work.add_class(type(tensor), simple_name_of(type(tensor)))
     has_attributes = _core.attributes_of(tensor) or members_of(type(tensor))
-    if has_attributes and id(tensor) not in walk.arguments:
-        walk.arguments[id(tensor)] = walk.add_instance(tensor, place, by_path=True)
+    if has_attributes and id(tensor) not in work.facts.arguments:
+        work.facts.arguments[id(tensor)] = work.add_instance(tensor, place, by_path=True)
 
 
 def _is_compared(cls: type) -> bool:

@@ -30,7 +30,7 @@ from ._code_profile import CodeProfile, LateFunction
 from ._effect_replay import CallLog, modes
 from ._escaping_scalars import EscapingScalars
 from ._functions import is_reflecting, reason_for
-from ._guarding import found_by
+from ._guarding import result_of
 from ._numbers import VaryingPlace, inspects_types
 from ._ran import guard_numpy, guard_own, root_of
 from ._results import Known
@@ -40,6 +40,7 @@ from ._streams import are_standard_streams, are_standard_warnings, is_standard_l
 from ._type_tables import is_heap_class, is_lock, name_of, printable
 from ._walk import Walk
 from ._walk_result import Memory, WalkResult, add_containers, have_hooks
+from ._worklist import Worklist
 
 # How often a call that writes to objects is recorded: the first call may only have initialized something. Also the
 # maximum number of functions remembered for one code object.
@@ -70,7 +71,7 @@ class Capture:
 
     def __init__(self, function: Any) -> None:
         self.function = function
-        self.knowledge = CodeProfile()
+        self.profile = CodeProfile()
         # The guards of the newest recording that can be replayed, if its plan exists.
         self.newest_guards: Callable[[], _core.GuardSet | None] = lambda: None
         self.writes = 0
@@ -112,9 +113,9 @@ class Recording:
             self._describe(names)
             self._contents = Contents(args, kwargs, names)
         except RecursionError:
-            walk = Walk(capture.knowledge)
-            walk.refuse("", "takes an argument that contains itself")
-            self._found = found_by(walk)
+            work = Worklist(capture.profile)
+            work.refuse("", "takes an argument that contains itself")
+            self._found = result_of(work.facts, work.guards, all_names=capture.profile.all_names)
         finally:
             if collects:
                 gc.enable()
@@ -155,31 +156,31 @@ class Recording:
         containers: set[int] = set()
         if not add_containers((*self._args, *self._kwargs.values()), containers):
             return None
-        found: WalkResult | None = guards.memory.recall(guards, self._structure, self._capture.knowledge)
+        found: WalkResult | None = guards.memory.recall(guards, self._structure, self._capture.profile)
         if found is not None:
             found.containers = containers
             self._memory = guards.memory
         return found
 
     def _walk(self, names: list[str]) -> WalkResult:
-        walk = Walk(self._capture.knowledge)
+        work = Worklist(self._capture.profile)
         function = self._capture.function
         if type(function) is types.MethodType:
-            walk.start(function.__self__, "self")
-            walk.start(function.__func__, printable(getattr(function.__func__, "__qualname__", None)))
+            work.start(function.__self__, "self")
+            work.start(function.__func__, printable(getattr(function.__func__, "__qualname__", None)))
         elif type(function) is types.FunctionType:
-            walk.start(function, printable(function.__qualname__))
+            work.start(function, printable(function.__qualname__))
         else:
-            walk.start(function, "self")
+            work.start(function, "self")
         for name, value in zip(names, (*self._args, *self._kwargs.values())):
-            visit_argument(walk, value, name)
-        found = walk.run()
-        self._seen = walk.seen
+            visit_argument(work, value, name)
+        found = Walk(work).run()
+        self._seen = work.facts.seen
         return found
 
     def _inputs_now(self) -> list[lucid.Tensor]:
         """The tensors in attributes and items of objects that were passed."""
-        descriptions = Descriptions(self._found, self._capture.knowledge.all_names)
+        descriptions = Descriptions(self._found, self._capture.profile.all_names)
         for value in (*self._args, *self._kwargs.values()):
             descriptions.of(value)
         return descriptions.tensors
@@ -187,7 +188,7 @@ class Recording:
     def _describe(self, names: list[str]) -> None:
         """Guards the arguments that are objects."""
         args, kwargs = self._args, self._kwargs
-        descriptions = Descriptions(self._found, self._capture.knowledge.all_names)
+        descriptions = Descriptions(self._found, self._capture.profile.all_names)
         for where, name, value in zip((*range(len(args)), *kwargs), names, (*args, *kwargs.values())):
             description = descriptions.of(value)
             if description[0] != "any":
@@ -264,37 +265,37 @@ class Recording:
             self._watch.clear()
 
     def _finish(self, effects: int) -> Outcome:
-        capture, found, knowledge = self._capture, self._found, self._capture.knowledge
+        capture, found, profile = self._capture, self._found, self._capture.profile
         state = found.state
         ran = self._watch.ran
         codes = {code for code, _ in ran if not is_own(code) and not is_numpy(code)}
         sites = capture.sites_of(codes)
-        facts = self._effects(ran)
+        effect = self._effects(ran)
         found.guards.set_sites(sites)
         guard_numpy(self._found, ran)
 
-        guard_own(self._found, self._capture.knowledge, ran)
-        late = codes - state.codes - knowledge.ran
+        guard_own(self._found, self._capture.profile, ran)
+        late = codes - state.codes - profile.ran
         skipped_hooks = state.skips_hooks and any(_effects.runs_backward(code) for code, _ in ran)
         late |= self._learn_functions(ran, late)
         if skipped_hooks:
-            knowledge.runs_backward = True
+            profile.runs_backward = True
             late |= codes
         imports = any(code.co_filename.startswith("<frozen importlib") for code in codes)
-        knowledge.ran |= {code for code in codes if not code.co_filename.startswith("<frozen importlib")}
+        profile.ran |= {code for code in codes if not code.co_filename.startswith("<frozen importlib")}
         called = self._watch.called
         reflects = any(is_reflecting(function) and not is_numpy(code) for function, code, _, _ in called)
-        if reflects and not knowledge.all_names:
-            knowledge.all_names = True
+        if reflects and not profile.all_names:
+            profile.all_names = True
             late |= codes
 
         if imports:
             # Code that runs for the first time may import a module that stays imported.
-            learned = not knowledge.only_ran_code
-            knowledge.forget_other_code(reflects)
+            learned = not profile.only_ran_code
+            profile.forget_other_code(reflects)
             return Outcome(None, self._message("", "imports a module while it runs", sites), learned)
-        if facts:
-            return Outcome(None, facts, False)
+        if effect:
+            return Outcome(None, effect, False)
         if self.log.is_invalidated:
             return Outcome(None, None, True)
         if (obstacle := self.log.finish(effects)) is not None:
@@ -303,16 +304,16 @@ class Recording:
         writes = self._writes()
         if isinstance(writes, str):
             capture.writes += 1
-            knowledge.forget_other_code(reflects)
+            profile.forget_other_code(reflects)
             return Outcome(None, writes, capture.writes < _TRIES)
         self.written = writes
         if late:
-            knowledge.forget_other_code(reflects)
+            profile.forget_other_code(reflects)
             return Outcome(None, None, True)
         if found.reasons:
             # Only code that did not run may have led to the obstacle: walk again with the code that ran.
-            learned = not knowledge.only_ran_code
-            knowledge.forget_other_code(reflects)
+            learned = not profile.only_ran_code
+            profile.forget_other_code(reflects)
             return Outcome(None, self._message(*found.reasons[0], sites), learned)
         self._guard_effects()
         if writes:
@@ -334,11 +335,11 @@ class Recording:
 
     def _remember(self) -> None:
         """Keeps what was found with the guards, for the next recording."""
-        found, knowledge = self._found, self._capture.knowledge
+        found, profile = self._found, self._capture.profile
         if self._memory is not None:
-            self._memory.update(found, knowledge)
+            self._memory.update(found, profile)
         elif self._is_plain():
-            Memory(found, self._seen, self._structure, knowledge)
+            Memory(found, self._seen, self._structure, profile)
         self._capture.newest_guards = weakref.ref(found.guards)
 
     def _is_plain(self) -> bool:
@@ -349,7 +350,7 @@ class Recording:
     def _learn_functions(self, ran: list[tuple[CodeType, Any]], late: set[CodeType]) -> set[CodeType]:
         """Remembers functions that ran although the walk did not find them. Returns their code objects."""
         objects = self._found.state.objects | self._found.arguments.keys()
-        functions = self._capture.knowledge.functions
+        functions = self._capture.profile.functions
         news = set()
         while ran:
             code, function = ran.pop()
@@ -406,14 +407,14 @@ class Recording:
             # A float that the call has read and stored may equal the one that was there.
             floats = self._floats.values
             writes = guards.writes(floats) if difference is not None or floats else []
-            knowledge = self._capture.knowledge
-            if writes and all(can_be_repeated(write, self._found, knowledge, self._floats) for write in writes):
+            profile = self._capture.profile
+            if writes and all(can_be_repeated(write, self._found, profile, self._floats) for write in writes):
                 return writes
             if difference is None:
                 return []
         difference = difference or argument
         written: dict[str, str] = {}
-        for code in _in_order(codes | self._capture.knowledge.ran):
+        for code in _in_order(codes | self._capture.profile.ran):
             for name, line in named_by(code).writes.items():
                 written.setdefault(name, site(code, line))
         sites = {**_sites(codes), **written}

@@ -7,20 +7,18 @@ import collections
 import functools
 import gc
 import types
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import lucid
 
 from .. import _core
 from . import _streams, _type_tables
-from ._code import MAX_INTEGER
+from ._code import MAX_INTEGER, Test
+from ._facts import Facts
 from ._members import ONLY_NAMED, is_container
 from ._stores import refuse_long_lists
 from ._type_tables import derives, gradient_of, name_of, type_set
 from ._walk_result import State, WalkResult
-
-if TYPE_CHECKING:
-    from ._walk import Walk
 
 # Types that C code compares or shows with what their instances hold.
 _SHOWN: tuple[type, ...] = (
@@ -40,18 +38,17 @@ _SHOWN: tuple[type, ...] = (
 )
 
 
-def add_guards(walk: Walk) -> None:
-    """Guards every place that the walk has found and not guarded yet."""
-    guards, all_names = walk.guards, walk.knowledge.all_names
-    names = frozenset(walk.names)
-    called = names.difference(walk.used, walk.texts, *_uses(walk))
-    tested = frozenset() if all_names else walk.tests.keys() - walk.used - walk.texts.union(*_uses(walk)[:-1])
-    for entries, wanted, place in walk.globals.values():
+def add_guards(facts: Facts, guards: _core.GuardSet, *, all_names: bool) -> None:
+    """Guards every place that a walk has found and not guarded yet. `all_names`: code may read any attribute."""
+    names = frozenset(facts.code.names)
+    called = facts.code.only_called
+    tested = frozenset() if all_names else facts.code.only_tested
+    for entries, wanted, place in facts.globals.values():
         if not _core.has_only_names(entries):
-            walk.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
+            facts.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
             continue
         guards.named(entries, frozenset(wanted), place, "global")
-    for instance in walk.instances:
+    for instance in facts.instances:
         if instance.by_path:
             continue
         place = instance.place
@@ -68,69 +65,54 @@ def add_guards(walk: Walk) -> None:
                     guards.accept_numbers(instance.dict, name)
                 # Of a number that is only tested, the outcomes are compared.
                 for name in sorted(tested & instance.dict.keys()):
-                    _guard_tests(walk, instance.dict, name, f"{place}.{name}")
+                    _guard_tests(facts.code.tests[name], guards, instance.dict, name, f"{place}.{name}")
             else:
-                walk.refuse(place, f"reads attributes of {place}, whose names are not all strings")
+                facts.refuse(place, f"reads attributes of {place}, whose names are not all strings")
         for name, member in instance.members:
             is_read = name in names or (reads_all and name not in ONLY_NAMED)
             if is_read and type(member) is types.MemberDescriptorType:
                 guards.slot(instance.object, member, f"{place}.{name}")
     reads_gradients = all_names or "grad" in names
-    guards.tensors(walk.visible, reads_gradients)
-    for tensor, place in walk.visible if reads_gradients else ():
+    guards.tensors(facts.visible, reads_gradients)
+    for tensor, place in facts.visible if reads_gradients else ():
         found = type(gradient_of(tensor))
         if found not in (lucid.Tensor, type(None)):
-            walk.refuse(place, f"may read the gradient of {place}, a {name_of(found)}")
-    guards.bare(walk.bare, None if all_names else names)
-    for cls, place in walk.guarded_classes.items():
+            facts.refuse(place, f"may read the gradient of {place}, a {name_of(found)}")
+    guards.bare(facts.bare, None if all_names else names)
+    for cls, place in facts.guarded_classes.items():
         guards.class_(cls, place)
     if all_names or "maxlen" in names:
         read: Any = _core.class_dict(collections.deque)["maxlen"].__get__
-        for value, place in walk.deques:
+        for value, place in facts.deques:
             guards.call(functools.partial(read, value), f"{place}.maxlen")
     if all_names or not _streams.ATTRIBUTES.isdisjoint(names):
-        for value, place in walk.streams:
+        for value, place in facts.streams:
             guards.call(functools.partial(_streams.attributes_of, value), f"an attribute of {place}")
     guards.global_hooks()
-    if walk.uses_numpy:
+    if facts.uses_numpy:
         if (mode := _type_tables.numpy_error_mode()) is not None:
             guards.context(mode, "NumPy's error mode")
         # NumPy warns where it does not raise.
         guards.call(_core.warning_filters, "the warning filters")
-    if walk.uses_dates:
+    if facts.uses_dates:
         for text in _type_tables.LOCAL_TEXTS:
             guards.call(text, "the locale or the time zone")
-    guards.compare_identity(walk.compares_identity)
-    if walk.uses_abstract_classes:
+    guards.compare_identity(facts.code.compares_identity)
+    if facts.uses_abstract_classes:
         guards.call(abc.get_cache_token, "the classes registered with abstract ones")
 
 
-def _guard_tests(walk: Walk, entries: dict[str, Any], name: str, place: str) -> None:
+def _guard_tests(tests: set[Test], guards: _core.GuardSet, entries: dict[str, Any], name: str, place: str) -> None:
     value = entries[name]
     if type(value) is int and abs(value) < MAX_INTEGER:
-        walk.guards.accept_numbers(entries, name)
-        walk.guards.test((0, entries, name, 0), place, list(walk.tests[name]), value, 0)
+        guards.accept_numbers(entries, name)
+        guards.test((0, entries, name, 0), place, list(tests), value, 0)
 
 
-def _uses(walk: Walk) -> tuple[set[str], ...]:
-    """The names of what code uses in ways that stores know."""
-    return walk.appended, walk.filled, walk.counted, walk.assigned, set(walk.tests)
-
-
-def _only(walk: Walk, names: set[str]) -> frozenset[str]:
-    """The names with which code does nothing else."""
-    if walk.knowledge.all_names:
-        return frozenset()
-    others = [kind for kind in _uses(walk) if kind is not names]
-    if names is walk.counted:
-        others = others[:-1]  # A counter may be tested.
-    return frozenset(names.difference(walk.used, walk.texts, *others))
-
-
-def _shown(walk: Walk) -> frozenset[int]:
+def _shown(facts: Facts) -> frozenset[int]:
     """The ids of objects that C code compares and shows with all that is in them: those whose attributes are all
     guarded, and the containers below. Not those of modules: Lucid's own modules keep what they read in C++."""
-    whole = [each for each in walk.instances if each.whole and not each.is_module]
+    whole = [each for each in facts.instances if each.whole and not each.is_module]
     pending = [value for each in whole for value in (each.object, each.dict)]
     shown: set[int] = set()
     while pending:
@@ -141,28 +123,34 @@ def _shown(walk: Walk) -> frozenset[int]:
     return frozenset(shown)
 
 
-def found_by(walk: Walk) -> WalkResult:
-    """What the walk has found."""
-    containers = [value for value in walk.seen.values() if is_container(type(value))]
-    walk.guards.know(containers)
+def result_of(facts: Facts, guards: _core.GuardSet, *, all_names: bool) -> WalkResult:
+    """The result of a walk that has found these facts."""
+    containers = [value for value in facts.seen.values() if is_container(type(value))]
+    guards.know(containers)
+    code = facts.code
+
+    def only(names: set[str]) -> frozenset[str]:
+        # Code that may use any name may do anything with what these names refer to.
+        return frozenset() if all_names else code.only_stored(names)
+
     state = State(
-        tensors=walk.tensors,
-        objects=frozenset(walk.seen),
-        classes=walk.classes,
+        tensors=facts.tensors,
+        objects=frozenset(facts.seen),
+        classes=facts.classes,
         containers=type_set(*map(type, containers)),
-        codes=frozenset(walk.codes),
-        names=frozenset(walk.names),
-        compares_identity=walk.compares_identity,
-        skips_hooks=walk.skips_hooks,
-        references=walk.references,
-        shown=_shown(walk),
-        appended=_only(walk, walk.appended),
-        filled=_only(walk, walk.filled),
-        counted=_only(walk, walk.counted),
-        assigned=_only(walk, walk.assigned),
-        steps=walk.steps,
-        tests=walk.tests,
+        codes=frozenset(code.codes),
+        names=frozenset(code.names),
+        compares_identity=code.compares_identity,
+        skips_hooks=facts.skips_hooks,
+        references=facts.references,
+        shown=_shown(facts),
+        appended=only(code.appended),
+        filled=only(code.filled),
+        counted=only(code.counted),
+        assigned=only(code.assigned),
+        steps=dict(code.steps),
+        tests=dict(code.tests),
     )
-    found = WalkResult(state, walk.guards, walk.reasons, walk.arguments, walk.containers, walk.held)
-    refuse_long_lists(walk.long_lists, found)
+    found = WalkResult(state, guards, facts.reasons, facts.arguments, facts.containers, facts.held)
+    refuse_long_lists(facts.long_lists, found)
     return found

@@ -7,20 +7,16 @@ import datetime
 import re
 import types
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import lucid
 
 from .. import _core
 from ._code import is_library, named_by
 from ._functions import impure_methods, reason_for
-from ._members import hash_of
+from ._members import Instance, hash_of
 from ._rules import last_name
 from ._type_tables import derives, mro_of, name_of
-
-if TYPE_CHECKING:
-    from ._members import Instance
-    from ._walk import Walk
+from ._worklist import Worklist
 
 # Specifications with which numbers are formatted as the locale says, alone or in a template.
 _LOCAL = re.compile(r"^[^{}]{0,2}[-+ ]?#?0?\d*[,_]?(\.\d+)?n$|:[^{}]*n\}")
@@ -28,73 +24,75 @@ _LOCAL = re.compile(r"^[^{}]{0,2}[-+ ]?#?0?\d*[,_]?(\.\d+)?n$|:[^{}]*n\}")
 _CLOCK = {"now", "today"}
 
 
-def open_modules(walk: Walk, instances: Iterable[Instance]) -> None:
+def open_modules(work: Worklist, instances: Iterable[Instance]) -> None:
     """Visits all of the modules of libraries that may be passed to a function that takes names as strings."""
+    facts, code = work.facts, work.facts.code
     for instance in instances:
-        if not instance.is_closed or id(instance.object) in walk.opened:
+        if not instance.is_closed or id(instance.object) in facts.opened:
             continue
         name = last_name(instance.place)
-        if name is not None and name not in walk.passed and id(instance.object) not in walk.imported:
+        if name is not None and name not in code.passed and id(instance.object) not in facts.imported:
             continue
-        walk.opened.add(id(instance.object))
+        facts.opened.add(id(instance.object))
         is_own = (instance.dict or {}).get("__name__", "").startswith("lucid.")
         for name, value in (instance.dict or {}).items():
             # Every module has these.
-            if name in ("__builtins__", "__loader__", "__spec__") and name not in walk.texts:
+            if name in ("__builtins__", "__loader__", "__spec__") and name not in code.texts:
                 continue
             place = f"{instance.place}.{name}"
             if type(value) is types.BuiltinFunctionType and (reason := reason_for(value)) is not None:
-                walk.refuse(place, f"may {reason.replace('calls', 'call', 1)}")
+                work.refuse(place, f"may {reason.replace('calls', 'call', 1)}")
             elif type(value) is types.ModuleType and not is_own:
-                walk.imported.add(id(value))
-            walk.start(value, place)
+                facts.imported.add(id(value))
+            work.start(value, place)
 
 
-def identify_arguments(walk: Walk) -> None:
+def identify_arguments(work: Worklist) -> None:
     """Guards the identity of arguments whose address code may read, instead of their contents."""
-    if not any(named_by(code).shows_values for code in walk.codes if not is_library(code)):
+    if not any(named_by(code).shows_values for code in work.facts.code.codes if not is_library(code)):
         return
-    for instance in list(walk.arguments.values()):
-        if instance is None or id(instance.object) in walk.seen:
+    for instance in list(work.facts.arguments.values()):
+        if instance is None or id(instance.object) in work.facts.seen:
             continue
         cls = type(instance.object)
         if not derives(cls, lucid.Tensor) and not (_defines(cls, "__repr__") and _defines(cls, "__hash__")):
-            walk.start(instance.object, instance.place)
+            work.start(instance.object, instance.place)
 
 
-def refuse_impure_functions(walk: Walk) -> None:
+def refuse_impure_functions(work: Worklist) -> None:
     """Refuses C functions and methods with effects that are used in other ways than by calling them."""
-    passed = walk.passed | walk.texts if walk.knowledge.all_names else walk.passed
-    for place, name, reason in walk.impure:
+    facts, code = work.facts, work.facts.code
+    passed = code.passed | code.texts if work.profile.all_names else code.passed
+    for place, name, reason in facts.impure:
         # Operators and the like call special methods. Classes whose instances may be made are checked by themselves.
         is_special = name is not None and name.startswith("__") and name != "__new__" and "." in place
         if name is None or is_special or name in passed:
-            walk.refuse(place, reason)
-    for place, name, reason in walk.locks:
-        if name is None or name in walk.passed_on:
-            walk.refuse(place, reason)
+            work.refuse(place, reason)
+    for place, name, reason in facts.locks:
+        if name is None or name in code.passed_on:
+            work.refuse(place, reason)
     if "__subclasses__" in passed:
-        walk.refuse("__subclasses__", "may call __subclasses__")
-    formats = any(named_by(code).formats for code in walk.codes if not is_library(code))
-    if formats and any(_LOCAL.search(text) for text in walk.texts):
-        walk.refuse("", "may format a number as the locale says")
-    for cls in sorted(walk.kinds, key=name_of):
+        work.refuse("__subclasses__", "may call __subclasses__")
+    formats = any(named_by(each).formats for each in code.codes if not is_library(each))
+    if formats and any(_LOCAL.search(text) for text in code.texts):
+        work.refuse("", "may format a number as the locale says")
+    for cls in sorted(facts.kinds, key=name_of):
         names = sorted(impure_methods(cls) & passed)
         if names:
-            walk.refuse(names[0], f"may call {name_of(cls)}.{names[0]}")
-        elif walk.knowledge.all_names and derives(cls, datetime.date, datetime.time):
-            walk.refuse("", f"may call a method of {name_of(cls)} by a name that is not in the code")
-    if walk.uses_numpy and not _CLOCK.isdisjoint(walk.texts):
-        walk.refuse("", "may read the clock through NumPy")
+            work.refuse(names[0], f"may call {name_of(cls)}.{names[0]}")
+        elif work.profile.all_names and derives(cls, datetime.date, datetime.time):
+            work.refuse("", f"may call a method of {name_of(cls)} by a name that is not in the code")
+    if facts.uses_numpy and not _CLOCK.isdisjoint(code.texts):
+        work.refuse("", "may read the clock through NumPy")
 
 
-def refuse_hashes_of_arguments(walk: Walk) -> None:
+def refuse_hashes_of_arguments(work: Worklist) -> None:
     """Hashes of objects are addresses, which differ from call to call. The order of a set depends on them."""
-    if not any(named_by(code).uses_hashes for code in walk.codes if not is_library(code)):
+    if not any(named_by(code).uses_hashes for code in work.facts.code.codes if not is_library(code)):
         return
-    for instance in walk.arguments.values():
+    for instance in work.facts.arguments.values():
         if instance is not None and hash_of(type(instance.object)) is object.__hash__:
-            walk.refuse(instance.place, f"may use the hash of {instance.place}, which depends on its address")
+            work.refuse(instance.place, f"may use the hash of {instance.place}, which depends on its address")
 
 
 def _defines(cls: type, name: str) -> bool:

@@ -32,7 +32,7 @@ def guard_numpy(found: WalkResult, ran: Ran) -> None:
             found.guards.named(entries, new, "NumPy's ", "global")
 
 
-def guard_own(found: WalkResult, knowledge: CodeProfile, ran: Ran) -> None:
+def guard_own(found: WalkResult, profile: CodeProfile, ran: Ran) -> None:
     """Guards functions of Lucid that ran, and the globals that they read."""
     guards = found.guards
     read: dict[int, tuple[dict[str, Any], set[str]]] = {}
@@ -53,7 +53,7 @@ def guard_own(found: WalkResult, knowledge: CodeProfile, ran: Ran) -> None:
             elif derives(type(value), type):
                 for base in filter(is_heap_class, mro_of(value)):
                     guards.class_(base, simple_name_of(base))
-        knowledge.own_globals.setdefault(id(entries), (entries, set()))[1].update(names)
+        profile.own_globals.setdefault(id(entries), (entries, set()))[1].update(names)
 
 
 def _not_guarded(found: WalkResult, entries: dict[str, Any], names: set[str]) -> frozenset[str]:

@@ -17,7 +17,7 @@ import re
 import types
 from collections.abc import Callable
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import lucid
 
@@ -27,11 +27,9 @@ from ._functions import is_reflecting, reason_for, reason_for_descriptor
 from ._members import iterate
 from ._streams import is_standard, may_be_read
 from ._type_tables import ATOMS, ByType, derives, item_of, name_of, simple_name_of
+from ._worklist import Worklist
 
-if TYPE_CHECKING:
-    from ._walk import Walk
-
-Visit = Callable[["Walk", Any, str], None]
+Visit = Callable[[Worklist, Any, str], None]
 
 
 class Rule(NamedTuple):
@@ -68,8 +66,8 @@ MAX_BYTES = 65_536
     guarded="code, name, defaults, closure, and the globals and attributes that the code names",
     reason="code can only read what it names; names that do not show in it make the walk guard everything",
 )
-def _function(walk: Walk, function: FunctionType, place: str) -> None:
-    walk.add_function(function, place)
+def _function(work: Worklist, function: FunctionType, place: str) -> None:
+    work.add_function(function, place)
 
 
 @_visits(
@@ -77,20 +75,20 @@ def _function(walk: Walk, function: FunctionType, place: str) -> None:
     guarded="name, bases, all attributes and the metaclass; attributes that code names are visited",
     reason="operators and attribute lookup read the class and its bases",
 )
-def visit_class(walk: Walk, cls: type, place: str) -> None:
-    walk.add_class(cls, place)
+def visit_class(work: Worklist, cls: type, place: str) -> None:
+    work.add_class(cls, place)
 
 
-def refuse_state(walk: Walk, value: Any, place: str) -> None:
+def refuse_state(work: Worklist, value: Any, place: str) -> None:
     if simple_name_of(type(value)) == "cython_function_or_method":
-        walk.refuse(place, f"may call {place}, whose effects cannot be known")
+        work.refuse(place, f"may call {place}, whose effects cannot be known")
         return
-    walk.refuse(place, f"reads {place}, a {name_of(type(value))} whose state cannot be checked")
+    work.refuse(place, f"reads {place}, a {name_of(type(value))} whose state cannot be checked")
 
 
 @_visits(types.SimpleNamespace, guarded="every attribute", reason="comparing and printing it read them all")
-def _namespace(walk: Walk, value: Any, place: str) -> None:
-    walk.add_instance(value, place, whole=True)
+def _namespace(work: Worklist, value: Any, place: str) -> None:
+    work.add_instance(value, place, whole=True)
 
 
 @_visits(
@@ -101,20 +99,20 @@ def _namespace(walk: Walk, value: Any, place: str) -> None:
     "numbers and texts; `maxlen` if code names it",
     reason="the order of a set depends on its history, so it is compared too",
 )
-def _items(walk: Walk, value: Any, place: str) -> None:
+def _items(work: Worklist, value: Any, place: str) -> None:
     size = sum(1 for _ in iterate(value))
     if size > _MAX_ITEMS and type(value) is list and ATOMS.has_all(map(type, value)):
-        walk.guards.sequence(value, place)
-        walk.long_lists.append((value, place))
+        work.guards.sequence(value, place)
+        work.facts.long_lists.append((value, place))
         return
     if size > _MAX_ITEMS:
-        walk.refuse(place, f"reads {place}, a {name_of(type(value))} of {size} items")
+        work.refuse(place, f"reads {place}, a {name_of(type(value))} of {size} items")
         return
-    walk.guards.sequence(value, place)
+    work.guards.sequence(value, place)
     if derives(type(value), collections.deque):
-        walk.deques.append((value, place))
+        work.facts.deques.append((value, place))
     for number, item in enumerate(iterate(value)):
-        walk.start(item, f"{place}[{number}]")
+        work.start(item, f"{place}[{number}]")
 
 
 @_visits(
@@ -123,9 +121,9 @@ def _items(walk: Walk, value: Any, place: str) -> None:
     guarded="identity, or for a tuple equal items",
     reason="it does not change; its items are visited",
 )
-def visit_constants(walk: Walk, value: Any, place: str) -> None:
+def visit_constants(work: Worklist, value: Any, place: str) -> None:
     for number, item in enumerate(iterate(value)):
-        walk.start(item, f"{place}[{number}]")
+        work.start(item, f"{place}[{number}]")
 
 
 @_visits(
@@ -135,27 +133,27 @@ def visit_constants(walk: Walk, value: Any, place: str) -> None:
     guarded=f"keys, values and their order, up to {_MAX_ITEMS:,}; the default factory",
     reason="there is nothing else in it",
 )
-def _entries(walk: Walk, value: dict[Any, Any], place: str) -> None:
+def _entries(work: Worklist, value: dict[Any, Any], place: str) -> None:
     if dict.__len__(value) > _MAX_ITEMS:
-        walk.refuse(place, f"reads {place}, a dict of {dict.__len__(value)} entries")
+        work.refuse(place, f"reads {place}, a dict of {dict.__len__(value)} entries")
         return
-    walk.guards.whole(value, place, "item")
+    work.guards.whole(value, place, "item")
     if derives(type(value), collections.OrderedDict):
-        walk.guards.sequence(value, place)
+        work.guards.sequence(value, place)
     if derives(type(value), collections.defaultdict):
         factory: Any = collections.defaultdict.__dict__["default_factory"]
-        walk.guards.slot(value, factory, f"{place}.default_factory")
-        walk.start(factory.__get__(value), f"{place}.default_factory")
+        work.guards.slot(value, factory, f"{place}.default_factory")
+        work.start(factory.__get__(value), f"{place}.default_factory")
     for key, item in dict.items(value):
-        walk.start(key, f"a key of {place}")
-        walk.start(item, item_of(place, key))
+        work.start(key, f"a key of {place}")
+        work.start(item, item_of(place, key))
 
 
 @_visits(types.CellType, guarded="the value of the variable", reason="there is nothing else in it")
-def _cell(walk: Walk, cell: types.CellType, place: str) -> None:
-    walk.guards.cell(cell, place)
+def _cell(work: Worklist, cell: types.CellType, place: str) -> None:
+    work.guards.cell(cell, place)
     try:
-        walk.start(cell.cell_contents, place)
+        work.start(cell.cell_contents, place)
     except ValueError:
         return
 
@@ -166,26 +164,26 @@ def _cell(walk: Walk, cell: types.CellType, place: str) -> None:
     guarded=f"the bytes, up to {MAX_BYTES:,}, format, shape, strides and whether they can be written to",
     reason="the object behind a view is visited",
 )
-def _bytes(walk: Walk, value: Any, place: str) -> None:
+def _bytes(work: Worklist, value: Any, place: str) -> None:
     try:
         if type(value) is memoryview:
-            walk.start(value.obj, f"{place}.obj")
-        array(walk, value, place)
+            work.start(value.obj, f"{place}.obj")
+        array(work, value, place)
     except ValueError:  # It is released.
-        refuse_state(walk, value, place)
+        refuse_state(work, value, place)
 
 
-def array(walk: Walk, value: Any, place: str) -> None:
+def array(work: Worklist, value: Any, place: str) -> None:
     if (value.nbytes if hasattr(value, "nbytes") else len(value)) > MAX_BYTES:
-        walk.refuse(place, f"reads {place}, a {name_of(type(value))} that is too large to be compared at each call")
+        work.refuse(place, f"reads {place}, a {name_of(type(value))} that is too large to be compared at each call")
         return
     if getattr(getattr(value, "dtype", None), "hasobject", False):
-        refuse_state(walk, value, place)
+        refuse_state(work, value, place)
         return
     try:
-        walk.guards.bytes(value, place)
+        work.guards.bytes(value, place)
     except TypeError:
-        refuse_state(walk, value, place)
+        refuse_state(work, value, place)
 
 
 @_visits(
@@ -194,24 +192,24 @@ def array(walk: Walk, value: Any, place: str) -> None:
     guarded="its object",
     reason="the recording sees calls by Python code; a function that C code may call must be pure",
 )
-def _builtin(walk: Walk, function: Any, place: str) -> None:
+def _builtin(work: Worklist, function: Any, place: str) -> None:
     owner = function.__self__
     if type(owner) is types.ModuleType or owner is None:
         if is_reflecting(function):
-            walk.knowledge.all_names = True
+            work.profile.all_names = True
         elif (reason := reason_for(function)) is not None:
-            walk.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+            work.facts.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
     elif derives(type(owner), type):
-        walk.start(owner, place)
+        work.start(owner, place)
         if type(function) is types.BuiltinFunctionType and (reason := reason_for(function)) is not None:
-            walk.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+            work.facts.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
     else:
         if type(function) is types.BuiltinFunctionType:
             if is_reflecting(function):
-                walk.knowledge.all_names = True
+                work.profile.all_names = True
             elif (reason := reason_for(function)) is not None:
-                walk.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
-        walk.start(owner, _owner(place))
+                work.facts.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+        work.start(owner, _owner(place))
 
 
 @_visits(
@@ -220,9 +218,9 @@ def _builtin(walk: Walk, function: Any, place: str) -> None:
     guarded="nothing: it does not change",
     reason="the recording sees calls by Python code; a method that C code may call must be pure",
 )
-def _descriptor(walk: Walk, descriptor: Any, place: str) -> None:
+def _descriptor(work: Worklist, descriptor: Any, place: str) -> None:
     if (reason := reason_for_descriptor(descriptor)) is not None:
-        walk.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+        work.facts.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
 
 
 @_visits(
@@ -232,11 +230,11 @@ def _descriptor(walk: Walk, descriptor: Any, place: str) -> None:
     guarded="identity; the locale and the time zone of the process, which formatting reads",
     reason="it does not change; the time zone of a time is visited, because it may be an object of the user's",
 )
-def _time(walk: Walk, value: Any, place: str) -> None:
-    walk.uses_dates = True
-    walk.kinds[type(value)] = None
+def _time(work: Worklist, value: Any, place: str) -> None:
+    work.facts.uses_dates = True
+    work.facts.kinds[type(value)] = None
     if type(value) is not datetime.date:
-        walk.start(value.tzinfo, f"{place}.tzinfo")
+        work.start(value.tzinfo, f"{place}.tzinfo")
 
 
 @_visits(
@@ -245,22 +243,22 @@ def _time(walk: Walk, value: Any, place: str) -> None:
     guarded="identity; the types that it names are visited",
     reason="calling it, or reading its attributes, uses these types",
 )
-def _alias(walk: Walk, alias: Any, place: str) -> None:
+def _alias(work: Worklist, alias: Any, place: str) -> None:
     if type(alias) is types.GenericAlias:
-        walk.start(alias.__origin__, f"{place}.__origin__")
-    walk.start(alias.__args__, f"{place}.__args__")
+        work.start(alias.__origin__, f"{place}.__origin__")
+    work.start(alias.__args__, f"{place}.__args__")
 
 
 @_visits(slice, guarded="start, stop and step", reason="they do not change, and are visited")
-def _slice(walk: Walk, value: slice, place: str) -> None:
+def _slice(work: Worklist, value: slice, place: str) -> None:
     for name in ("start", "stop", "step"):
-        walk.start(getattr(value, name), f"{place}.{name}")
+        work.start(getattr(value, name), f"{place}.{name}")
 
 
 @_visits(operator.itemgetter, guarded="identity", reason="it does not change; its keys are visited")
-def _item_getter(walk: Walk, getter: Any, place: str) -> None:
+def _item_getter(work: Worklist, getter: Any, place: str) -> None:
     for number, key in enumerate(getter.__reduce__()[1]):
-        walk.start(key, f"a key of {place}" if number == 0 else f"key {number} of {place}")
+        work.start(key, f"a key of {place}" if number == 0 else f"key {number} of {place}")
 
 
 @_visits(
@@ -268,9 +266,9 @@ def _item_getter(walk: Walk, getter: Any, place: str) -> None:
     guarded="nothing",
     reason="a call that may lock it runs eagerly; `functools` and `logging` lock only what a plan does not use",
 )
-def _lock(walk: Walk, lock: Any, place: str) -> None:
+def _lock(work: Worklist, lock: Any, place: str) -> None:
     # Calls of its methods are seen; `with lock:` is not.
-    walk.locks.append((place, last_name(place), f"may lock {place}"))
+    work.facts.locks.append((place, last_name(place), f"may lock {place}"))
 
 
 @_visits(
@@ -280,27 +278,27 @@ def _lock(walk: Walk, lock: Any, place: str) -> None:
     reason="a call of one of its methods runs eagerly; one that can be read, because no call shows that it is iterated "
     "over, is refused, as is one that writes to an object of the user's",
 )
-def _stream(walk: Walk, stream: Any, place: str) -> None:
+def _stream(work: Worklist, stream: Any, place: str) -> None:
     if may_be_read(stream):
-        refuse_state(walk, stream, place)
+        refuse_state(work, stream, place)
     else:
-        visit_output(walk, stream, place)
+        visit_output(work, stream, place)
 
 
-def visit_output(walk: Walk, stream: Any, place: str) -> None:
+def visit_output(work: Worklist, stream: Any, place: str) -> None:
     """A stream that code only writes to."""
     if is_standard(stream):
-        walk.streams.append((stream, place))
+        work.facts.streams.append((stream, place))
     else:
-        refuse_state(walk, stream, place)
+        refuse_state(work, stream, place)
 
 
 @_visits(contextvars.ContextVar, guarded="its value in the current context", reason="only `get` may be called")
-def _context_variable(walk: Walk, variable: contextvars.ContextVar[Any], place: str) -> None:
-    walk.kinds[contextvars.ContextVar] = None
-    walk.guards.context(variable, place)
+def _context_variable(work: Worklist, variable: contextvars.ContextVar[Any], place: str) -> None:
+    work.facts.kinds[contextvars.ContextVar] = None
+    work.guards.context(variable, place)
     try:
-        walk.start(variable.get(), f"{place}.get()")
+        work.start(variable.get(), f"{place}.get()")
     except LookupError:
         return
 
@@ -313,11 +311,11 @@ def _context_variable(walk: Walk, variable: contextvars.ContextVar[Any], place: 
     guarded="the dict behind it",
     reason="it always shows the same dict",
 )
-def _view(walk: Walk, view: Any, place: str) -> None:
+def _view(work: Worklist, view: Any, place: str) -> None:
     """Shows what another object holds, always the same one."""
     for value in gc.get_referents(view):
         if type(value) is not type:
-            walk.start(value, place)
+            work.start(value, place)
 
 
 @_visits(
@@ -325,20 +323,20 @@ def _view(walk: Walk, view: Any, place: str) -> None:
     guarded="identity",
     reason="its state is a tensor that the plan reads and writes",
 )
-def visit_generator(walk: Walk, generator: lucid.Generator | None, place: str) -> None:
+def visit_generator(work: Worklist, generator: lucid.Generator | None, place: str) -> None:
     state = _core.generator_state(generator)
-    walk.tensors[id(state)] = (state, f"the state of {place}")
+    work.facts.tensors[id(state)] = (state, f"the state of {place}")
 
 
 @_visits(types.MethodType, guarded="the object and the function", reason="they do not change, and are visited")
-def _method(walk: Walk, method: types.MethodType, place: str) -> None:
-    walk.start(method.__self__, _owner(place))
-    walk.start(method.__func__, place)
+def _method(work: Worklist, method: types.MethodType, place: str) -> None:
+    work.start(method.__self__, _owner(place))
+    work.start(method.__func__, place)
 
 
-def _guard_members(walk: Walk, value: Any, place: str, *names: str) -> None:
+def _guard_members(work: Worklist, value: Any, place: str, *names: str) -> None:
     for name in names:
-        walk.guards.slot(value, _core.class_dict(type(value))[name], f"{place}.{name}")
+        work.guards.slot(value, _core.class_dict(type(value))[name], f"{place}.{name}")
 
 
 @_visits(
@@ -346,31 +344,31 @@ def _guard_members(walk: Walk, value: Any, place: str, *names: str) -> None:
     guarded="the function, the arguments and attributes that code names",
     reason="there is nothing else in it",
 )
-def _partial(walk: Walk, partial: functools.partial[Any], place: str) -> None:
-    _guard_members(walk, partial, place, "func", "args", "keywords")
-    walk.start(partial.func, f"{place}()")
+def _partial(work: Worklist, partial: functools.partial[Any], place: str) -> None:
+    _guard_members(work, partial, place, "func", "args", "keywords")
+    work.start(partial.func, f"{place}()")
     # Not `.args`: a call of the partial reads them, whatever code does with that name.
-    walk.start(partial.args, f"the arguments of {place}")
-    walk.start(partial.keywords, f"the keywords of {place}")
+    work.start(partial.args, f"the arguments of {place}")
+    work.start(partial.keywords, f"the keywords of {place}")
     # functools.partial() merges another partial only if that has no dict.
     if _core.has_attribute_dict(partial):
-        walk.add_instance(partial, place)
+        work.add_instance(partial, place)
     else:
-        walk.guards.instance(partial, place)
+        work.guards.instance(partial, place)
 
 
 @_visits(staticmethod, classmethod, guarded="the function", reason="`__init__` can replace it")
-def _wrapper(walk: Walk, wrapper: Any, place: str) -> None:
-    _guard_members(walk, wrapper, place, "__func__")
-    walk.start(wrapper.__func__, place)
+def _wrapper(work: Worklist, wrapper: Any, place: str) -> None:
+    _guard_members(work, wrapper, place, "__func__")
+    work.start(wrapper.__func__, place)
 
 
 @_visits(property, guarded="the functions and the documentation", reason="`__init__` can replace them")
-def _property(walk: Walk, wrapper: property, place: str) -> None:
-    _guard_members(walk, wrapper, place, "fget", "fset", "fdel", "__doc__")
+def _property(work: Worklist, wrapper: property, place: str) -> None:
+    _guard_members(work, wrapper, place, "fget", "fset", "fdel", "__doc__")
     for function in (wrapper.fget, wrapper.fset, wrapper.fdel):
         if function is not None:
-            walk.start(function, place)
+            work.start(function, place)
 
 
 @_visits(
@@ -381,10 +379,12 @@ def _property(walk: Walk, wrapper: property, place: str) -> None:
     guarded="every attribute of every object",
     reason="it reads attributes that no code names",
 )
-def _getter(walk: Walk, function: Any, place: str) -> None:
-    walk.knowledge.all_names = True
+def _getter(work: Worklist, function: Any, place: str) -> None:
+    work.profile.all_names = True
     if type(function) in (operator.attrgetter, operator.methodcaller):
-        walk.texts |= {part for name in function.__reduce__()[1] if type(name) is str for part in name.split(".")}
+        work.facts.code.texts |= {
+            part for name in function.__reduce__()[1] if type(name) is str for part in name.split(".")
+        }
 
 
 @_visits(
@@ -392,8 +392,8 @@ def _getter(walk: Walk, function: Any, place: str) -> None:
     guarded="refused",
     reason="whether it calls its function depends on a cache that cannot be read",
 )
-def _cached(walk: Walk, function: Any, place: str) -> None:
-    walk.refuse(place, f"may call {place}, which keeps results in a cache that cannot be checked")
+def _cached(work: Worklist, function: Any, place: str) -> None:
+    work.refuse(place, f"may call {place}, which keeps results in a cache that cannot be checked")
 
 
 def last_name(place: str) -> str | None:

@@ -26,14 +26,14 @@ _VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)(\[[^\[\]]*\
 _REPLACING = (lucid.Tensor, types.NoneType, bool, str)
 
 
-def can_be_repeated(write: Write, found: WalkResult, knowledge: CodeProfile, floats: EscapingScalars) -> bool:
+def can_be_repeated(write: Write, found: WalkResult, profile: CodeProfile, floats: EscapingScalars) -> bool:
     """Whether a plan can do what the call did to a place. `floats` are those that the call has read from tensors."""
     place, name, before, now = write
     state = found.state
     appends, counts, keeps_float = place[0] == _END, _counts(write), id(now) in floats.copies
     if appends or counts or keeps_float:
         variable = _VARIABLE.fullmatch(name)
-        if knowledge.all_names or variable is None or (variable[2] and not appends) or id(place[1]) in state.shown:
+        if profile.all_names or variable is None or (variable[2] and not appends) or id(place[1]) in state.shown:
             return False
         if counts:
             return variable[1] in state.counted and _is_one_step(variable[1], before, now, state)

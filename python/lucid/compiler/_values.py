@@ -6,7 +6,7 @@ import collections
 import datetime
 import types
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import lucid
 
@@ -15,12 +15,9 @@ from ..optim import Optimizer
 from ..optim.lr_scheduler import LRScheduler
 from . import _type_tables
 from ._functions import own_effect, reason_for
-from ._type_tables import ATOMS, IMMUTABLE, derives, mro_of, simple_name_of, type_set
-
-if TYPE_CHECKING:
-    from ._walk import Walk
-
 from ._rules import MAX_BYTES, RULES, Rule, array, refuse_state, visit_class, visit_constants
+from ._type_tables import ATOMS, IMMUTABLE, derives, mro_of, simple_name_of, type_set
+from ._worklist import Worklist
 
 _MODULE_BASES = type_set(*mro_of(lucid.nn.Module))
 
@@ -36,102 +33,102 @@ _CONTAINERS = (
 )
 
 
-def _tensor(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
-    walk.tensors.setdefault(id(tensor), (tensor, place))
-    walk.visible.append((tensor, place))
-    walk.backward_hooks(_core.tensor_hooks(tensor), place)
+def _tensor(work: Worklist, tensor: lucid.Tensor, place: str) -> None:
+    work.facts.tensors.setdefault(id(tensor), (tensor, place))
+    work.facts.visible.append((tensor, place))
+    work.backward_hooks(_core.tensor_hooks(tensor), place)
     if type(tensor) is not lucid.Tensor:
-        walk.add_class(type(tensor), simple_name_of(type(tensor)))
+        work.add_class(type(tensor), simple_name_of(type(tensor)))
         if type(tensor) is lucid.nn.Parameter and not _core.attributes_of(tensor):
-            walk.bare.append((tensor, place))
+            work.facts.bare.append((tensor, place))
         else:
-            walk.add_instance(tensor, place)
+            work.add_instance(tensor, place)
 
 
-def _constant(walk: Walk, value: Any, place: str) -> None:
+def _constant(work: Worklist, value: Any, place: str) -> None:
     if name := own_effect(value):
-        walk.refuse(name.rpartition(".")[2], f"may call {name}")
+        work.refuse(name.rpartition(".")[2], f"may call {name}")
 
 
-def _schedule(walk: Walk, value: Any, place: str) -> None:
-    walk.add_class(type(value), type(value).__name__)
-    walk.add_instance(value, place)
+def _schedule(work: Worklist, value: Any, place: str) -> None:
+    work.add_class(type(value), type(value).__name__)
+    work.add_instance(value, place)
 
 
-def _python_module(walk: Walk, value: Any, place: str) -> None:
+def _python_module(work: Worklist, value: Any, place: str) -> None:
     if type(value) is not types.ModuleType:
-        walk.add_class(type(value), simple_name_of(type(value)))
-    walk.add_instance(value, place)
+        work.add_class(type(value), simple_name_of(type(value)))
+    work.add_instance(value, place)
 
 
-def _object(walk: Walk, value: Any, place: str) -> None:
+def _object(work: Worklist, value: Any, place: str) -> None:
     cls = type(value)
-    walk.add_class(cls, simple_name_of(cls))
+    work.add_class(cls, simple_name_of(cls))
     # The names in NumPy's code are not collected.
-    walk.add_instance(value, place, whole=_type_tables.library_of(cls) == "numpy")
+    work.add_instance(value, place, whole=_type_tables.library_of(cls) == "numpy")
     for base in _type_tables.builtin_bases(cls):
         if base in _CONTAINERS:
-            RULES[base].visit(walk, value, place)
+            RULES[base].visit(work, value, place)
             return
         # Of these, nothing but the value can be read.
         if base not in (int, float, str, bytes, complex, datetime.tzinfo):
-            refuse_state(walk, value, place)
+            refuse_state(work, value, place)
             return
 
 
-def _own(walk: Walk, value: Any, place: str) -> None:
+def _own(work: Worklist, value: Any, place: str) -> None:
     """An object of one of Lucid's other classes: everything that it holds may matter."""
     # The table of a compiled module refers to nothing but that module.
     if _type_tables.is_pure_type(type(value)) or type(value) is _core.CompiledCallable:
         return
     if derives(type(value), _core.CompiledCallable):
-        walk.add_instance(value, place)
-        walk.start(value.__wrapped__, place)
+        work.add_instance(value, place)
+        work.start(value.__wrapped__, place)
     elif _type_tables.is_python_class(type(value)):
-        walk.add_instance(value, place, whole=True)
+        work.add_instance(value, place, whole=True)
     else:
-        refuse_state(walk, value, place)
+        refuse_state(work, value, place)
 
 
-def _module(walk: Walk, module: Any, place: str) -> None:
-    walk.add_class(type(module), simple_name_of(type(module)))
+def _module(work: Worklist, module: Any, place: str) -> None:
+    work.add_class(type(module), simple_name_of(type(module)))
     try:
-        walk.guards.module(module, place)
+        work.guards.module(module, place)
     except AttributeError:
-        walk.refuse(place, f"reads {place}, a module that is not initialised")
+        work.refuse(place, f"reads {place}, a module that is not initialised")
         return
     parameters, buffers, modules, hooks, backward_hooks = _core.describe_module(module)
-    walk.backward_hooks(backward_hooks, place)
+    work.backward_hooks(backward_hooks, place)
     for name, tensor in (*parameters, *buffers):
         # This place says more than that of an optimizer.
-        walk.tensors[id(tensor)] = (tensor, f"{place}.{name}")
-        walk.start(tensor, f"{place}.{name}", name=name)
+        work.facts.tensors[id(tensor)] = (tensor, f"{place}.{name}")
+        work.start(tensor, f"{place}.{name}", name=name)
     for name, child in modules:
-        walk.start(child, f"{place}[{name}]" if name.isdigit() else f"{place}.{name}")
+        work.start(child, f"{place}[{name}]" if name.isdigit() else f"{place}.{name}")
     for number, hook in enumerate(hooks):
-        walk.start(hook, f"hook {number} of {place}")
+        work.start(hook, f"hook {number} of {place}")
     # Code of ours, whose names are not collected, reads what its classes keep.
-    ours = walk.own_modules.get(type(module))
+    ours = work.own_modules.get(type(module))
     if ours is None:
         ours = any(_type_tables.is_own_class(base) and base not in _MODULE_BASES for base in mro_of(type(module)))
-        walk.own_modules[type(module)] = ours
-    walk.add_instance(module, place, whole=ours)
+        work.own_modules[type(module)] = ours
+    work.add_instance(module, place, whole=ours)
 
 
-def _optimizer(walk: Walk, optimizer: Any, place: str) -> None:
-    walk.add_class(type(optimizer), simple_name_of(type(optimizer)))
-    for tensor, where in walk.guards.optimizer(optimizer, place):
-        walk.tensors.setdefault(id(tensor), (tensor, where))
-        walk.refer(tensor, where)
+def _optimizer(work: Worklist, optimizer: Any, place: str) -> None:
+    work.add_class(type(optimizer), simple_name_of(type(optimizer)))
+    for tensor, where in work.guards.optimizer(optimizer, place):
+        work.facts.tensors.setdefault(id(tensor), (tensor, where))
+        work.refer(tensor, where)
         if type(tensor) is not lucid.Tensor:
-            walk.start(tensor, where)
+            work.start(tensor, where)
     for value, where in _kept_by(optimizer, place):
-        walk.start(value, where)
-    walk.add_instance(optimizer, place)
+        work.start(value, where)
+    work.add_instance(optimizer, place)
     # Which hooks run is not named by anybody's code but ours.
     for name in ("_pre_hooks", "_post_hooks"):
         if (hooks := (_core.attributes_of(optimizer) or {}).get(name)) is not None:
-            walk.start(hooks, f"{place}.{name}")
+            work.start(hooks, f"{place}.{name}")
 
 
 def _kept_by(optimizer: Any, place: str) -> Iterator[tuple[Any, str]]:
@@ -160,26 +157,26 @@ def _foreign(value: Any, place: str) -> Iterator[tuple[Any, str]]:
         yield value, place
 
 
-def _numpy_array(walk: Walk, value: Any, place: str) -> None:
-    walk.uses_numpy = True
-    walk.kinds[type(value)] = None
-    walk.views.append((value, place, "base"))
-    array(walk, value, place)
+def _numpy_array(work: Worklist, value: Any, place: str) -> None:
+    work.facts.uses_numpy = True
+    work.facts.kinds[type(value)] = None
+    work.facts.views.append((value, place, "base"))
+    array(work, value, place)
 
 
-def _numpy_constant(walk: Walk, value: Any, place: str) -> None:
-    walk.uses_numpy = True
+def _numpy_constant(work: Worklist, value: Any, place: str) -> None:
+    work.facts.uses_numpy = True
     # The names of the fields of a dtype can be changed.
     if _type_tables.has_fields(value):
-        refuse_state(walk, value, place)
+        refuse_state(work, value, place)
     elif not _type_tables.is_numpy_function(value):
-        walk.refuse(place, f"may call {place}, whose effects cannot be known")
+        work.refuse(place, f"may call {place}, whose effects cannot be known")
     # Calls of functions of NumPy that are written in C are not seen.
     elif (
         type(function := getattr(value, "_implementation", None)) is types.BuiltinFunctionType
         and (reason := reason_for(function)) is not None
     ):
-        walk.refuse(place, f"may {reason.replace('calls', 'call', 1)}")
+        work.refuse(place, f"may {reason.replace('calls', 'call', 1)}")
 
 
 def _is_own(cls: type) -> bool:

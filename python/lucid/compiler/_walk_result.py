@@ -13,20 +13,16 @@ from .. import _core
 from ..optim import Optimizer
 from ._code import Test
 from ._code_profile import CodeProfile
+from ._facts import References, Tensors
 from ._members import Instance
 from ._type_tables import ATOMS, ByType, derives, type_set
-
-# By id of a tensor or a container: the references to it and their places. A reference is the id of what holds it and
-# what tells it from others there. Arguments hold containers, too.
-References = dict[int, dict[tuple[int, str], str]]
 
 
 @dataclass(frozen=True)
 class State:
     """What a call could reach when it began, except by its arguments."""
 
-    # By id: the tensor and its place.
-    tensors: dict[int, tuple[lucid.Tensor, str]]
+    tensors: Tensors
     # The ids of the objects.
     objects: frozenset[int]
     classes: ByType[None]
@@ -74,28 +70,28 @@ class Memory:
     """What the next recording may use of a walk. It belongs to the guards of a plan: as long as they hold, a walk from
     arguments of the same structure would find the same again. The guards also hold the objects that were found."""
 
-    def __init__(self, found: WalkResult, seen: dict[int, Any], structure: bytes, knowledge: CodeProfile) -> None:
+    def __init__(self, found: WalkResult, seen: dict[int, Any], structure: bytes, profile: CodeProfile) -> None:
         state = found.state
         self._structure = structure
         # Without what refers to objects of the program.
         self._state = replace(state, tensors={}, classes=type_set(), containers=type_set())
         self._places = [place for _, place in state.tensors.values()]
         self._classes, self._containers = len(state.classes), len(state.containers)
-        self.update(found, knowledge)
+        self.update(found, profile)
         # Kept alive, so that their ids are not used again. Guards refer weakly to modules and optimizers, and do not
         # hold when they are gone.
         objects = [value for value in seen.values() if not derives(type(value), _core.Module, Optimizer)]
         tensors = [tensor for tensor, _ in state.tensors.values()]
         found.guards.remember(self, [*tensors, *state.classes, *state.containers, *objects])
 
-    def update(self, found: WalkResult, knowledge: CodeProfile) -> None:
+    def update(self, found: WalkResult, profile: CodeProfile) -> None:
         """Notes what a recording without obstacles has added. All code that it ran was found by the walk."""
         self._guarded = found.guarded
-        self._known = knowledge.size()
+        self._known = profile.size()
 
-    def recall(self, guards: _core.GuardSet, structure: bytes, knowledge: CodeProfile) -> WalkResult | None:
+    def recall(self, guards: _core.GuardSet, structure: bytes, profile: CodeProfile) -> WalkResult | None:
         """The result of an earlier walk; None if it may be out of date. `guards` are those that it belongs to."""
-        if structure != self._structure or knowledge.size() != self._known or not guards.holds_state():
+        if structure != self._structure or profile.size() != self._known or not guards.holds_state():
             return None
         objects, places = guards.remembered, self._places
         # Guards do not compare them: plans do.
