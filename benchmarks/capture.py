@@ -95,7 +95,7 @@ def main():
     arguments = parser.parse_args()
     step = Step()
     print(f"modules             {len(list(step.net.modules()))}")
-    print(f"guarded places      {len(step.guards)}")
+    print(f"guarded values      {len(step.guards)}")
     print(f"eager call          {best(lambda: step.run(*step.args)):9.1f} us")
     print(f"recorded call       {best(step.record):9.1f} us")
     print(f"walk                {best(lambda: step.capture.begin(step.args)):9.1f} us")

@@ -9,7 +9,7 @@
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
 #include "bindings/tensor_object.h"
-#include "capture/places.h"
+#include "capture/object_guards.h"
 
 extern "C" PyObject** _PyObject_GetDictPtr(PyObject*);
 

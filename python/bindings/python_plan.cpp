@@ -27,7 +27,7 @@ PythonPlan::PythonPlan(const jit::CallKey& key, nb::handle made, nb::list classe
       make_result_(made.attr("make_result")),
       classes_(std::move(classes)),
       guard_set_(&guards_in(guards_object_)) {
-  places = nb::cast<std::vector<std::string>>(made.attr("places"));
+  sources = nb::cast<std::vector<std::string>>(made.attr("sources"));
   guards = guard_set_->size();
   const nb::object numbers = made.attr("varying");
   if (const nb::object calls = made.attr("repeat"); !calls.is_none()) {
@@ -84,7 +84,7 @@ nb::list PythonPlan::compared(jit::CallResults& results, const nb::object& resul
 }
 
 nb::tuple PythonPlan::description() const {
-  return nb::make_tuple(shown_key_, ProgramHandle{program}, guards_object_, places);
+  return nb::make_tuple(shown_key_, ProgramHandle{program}, guards_object_, sources);
 }
 
 int PythonPlan::traverse(visitproc visit, void* arg) const {

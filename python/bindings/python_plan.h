@@ -18,8 +18,8 @@ class PythonPlan : public jit::TablePlan {
   ~PythonPlan() override;
 
   const GuardSet& guard_set() const { return *guard_set_; }
-  /// Whether the numbers in the key of a call, and in places that vary, are such that the plan serves it. If so, sets
-  /// its traced numbers.
+  /// Whether the numbers in the key of a call, and in locations that vary, are such that the plan serves it. If so,
+  /// sets its traced numbers.
   bool find_numbers(std::span<const int64_t> key, std::vector<Scalar>& numbers) const {
     return !numbers_ || numbers_->evaluate(key, guard_set_->numbers(), numbers);
   }
@@ -28,7 +28,7 @@ class PythonPlan : public jit::TablePlan {
   /// For a call that the function has run itself: tuples of a name, what the plan would have returned or stored, and
   /// what the function did.
   nb::list compared(jit::CallResults& results, const nb::object& result) const;
-  /// (readable key, program, guards, places)
+  /// (readable key, program, guards, sources)
   nb::tuple description() const;
   void visit_references(ReferenceVisitor& visitor) const;
   int traverse(visitproc visit, void* arg) const;

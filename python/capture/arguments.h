@@ -71,7 +71,7 @@ class ArgumentGuards {
   bool empty() const { return guards_.empty(); }
   size_t size() const { return guards_.size(); }
   /// `known` are the objects that the call reaches without its arguments. A kInstance must not be one of them, because
-  /// it was not when the call was recorded. Adds the tensors in the places of kTensor to `inputs`, in order.
+  /// it was not when the call was recorded. Adds the tensors that stand for kTensor to `inputs`, in order.
   bool hold(const CallArguments& arguments, const std::unordered_set<PyObject*>& known, Inputs& inputs) const;
   std::optional<Difference> difference(const CallArguments& arguments,
                                        const std::unordered_set<PyObject*>& known) const;

@@ -27,8 +27,9 @@ nb::object warning_filters() {
   return filters && PyList_CheckExact(filters) ? checked(PyList_AsTuple(filters)) : nb::none();
 }
 
-void replace_in(const nb::list& places) {
-  for (nb::handle place : places) to_place(nb::cast<nb::tuple>(place[0])).set(nb::object(place[1]).ptr());
+void replace_in(const nb::list& locations) {
+  for (nb::handle location : locations)
+    to_location(nb::cast<nb::tuple>(location[0])).set(nb::object(location[1]).ptr());
 }
 
 void bind_watch(nb::module_& module) {
@@ -75,19 +76,19 @@ void bind_capture(nb::module_& module) {
   bind_watch(module);
   bind_op_log(module);
   module.def(
-      "object_in", [](const nb::tuple& place) { return nb::borrow(to_place(place).now()); }, "place"_a,
-      "What a place of GuardSet.writes() holds.");
-  module.def("replace_in", replace_in, "places"_a,
-             "Stores objects in places of GuardSet.writes(), given as pairs. No other Python code runs meanwhile.");
+      "object_in", [](const nb::tuple& location) { return nb::borrow(to_location(location).now()); }, "location"_a,
+      "What a location of GuardSet.writes() holds.");
+  module.def("replace_in", replace_in, "locations"_a,
+             "Stores objects in locations of GuardSet.writes(), given as pairs. No other Python code runs meanwhile.");
   module.def(
       "end_retrace",
-      [](const nb::list& places, bool collects) {
-        replace_in(places);
+      [](const nb::list& locations, bool collects) {
+        replace_in(locations);
         if (collects) PyGC_Enable();
         PyEval_SetTrace(nullptr, nullptr);
       },
-      "places"_a, "collects"_a,
-      "Puts objects back in places, enables the garbage collector if it `collects`, and ends tracing. An interrupt "
+      "locations"_a, "collects"_a,
+      "Puts objects back in locations, enables the garbage collector if it `collects`, and ends tracing. An interrupt "
       "comes before all of this, or after it.");
   module.def(
       "is_only_thread",

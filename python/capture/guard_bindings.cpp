@@ -63,10 +63,10 @@ NumberTest::Op op_of(std::string_view name) {
   return static_cast<NumberTest::Op>(found - kNames);
 }
 
-/// (place, name, before, now), or None.
+/// (source, name, before, now), or None.
 nb::object to_object(const std::optional<Difference>& difference) {
   if (!difference) return nb::none();
-  return nb::make_tuple(difference->place, difference->name, difference->before, difference->now);
+  return nb::make_tuple(difference->source, difference->name, difference->before, difference->now);
 }
 
 /// What can be guarded.
@@ -74,49 +74,49 @@ void bind_kinds(nb::class_<GuardSet>& guards) {
   guards.def(nb::init<>())
       .def(
           "named",
-          [](GuardSet& self, nb::handle dict, nb::handle names, std::string place, const std::string& style) {
+          [](GuardSet& self, nb::handle dict, nb::handle names, std::string source, const std::string& style) {
             expect_dict("named", dict);
             if (!PyFrozenSet_CheckExact(names.ptr())) throw TypeError("named: expected a frozenset");
-            self.add<DictGuard>(dict.ptr(), names.ptr(), std::move(place), style_of(style));
+            self.add<DictGuard>(dict.ptr(), names.ptr(), std::move(source), style_of(style));
             self.known().insert(dict.ptr());
           },
-          "dict"_a, "names"_a, "place"_a, "style"_a, "Guards the entries with these names, including missing ones.")
+          "dict"_a, "names"_a, "source"_a, "style"_a, "Guards the entries with these names, including missing ones.")
       .def(
           "whole",
-          [](GuardSet& self, nb::handle dict, std::string place, const std::string& style) {
+          [](GuardSet& self, nb::handle dict, std::string source, const std::string& style) {
             expect_dict("whole", dict);
-            self.add<DictGuard>(dict.ptr(), nullptr, std::move(place), style_of(style));
+            self.add<DictGuard>(dict.ptr(), nullptr, std::move(source), style_of(style));
             self.known().insert(dict.ptr());
           },
-          "dict"_a, "place"_a, "style"_a, "Guards all entries and their order.")
+          "dict"_a, "source"_a, "style"_a, "Guards all entries and their order.")
       .def(
           "class_",
-          [](GuardSet& self, nb::handle type, const std::string& place) {
-            self.add<ClassGuard>(type.ptr(), place);
-            self.add<DictGuard>(class_dict(type).ptr(), nullptr, place, DictGuard::Style::kClass);
+          [](GuardSet& self, nb::handle type, const std::string& source) {
+            self.add<ClassGuard>(type.ptr(), source);
+            self.add<DictGuard>(class_dict(type).ptr(), nullptr, source, DictGuard::Style::kClass);
           },
-          "type"_a, "place"_a, "Guards the bases of a class and all attributes that it defines itself.")
+          "type"_a, "source"_a, "Guards the bases of a class and all attributes that it defines itself.")
       .def(
           "instance",
-          [](GuardSet& self, nb::handle object, std::string place) {
-            self.add<InstanceGuard>(object.ptr(), std::move(place));
+          [](GuardSet& self, nb::handle object, std::string source) {
+            self.add<InstanceGuard>(object.ptr(), std::move(source));
             self.known().insert(object.ptr());
           },
-          "object"_a, "place"_a, "Guards the class of an object and the identity of its attribute dict.")
+          "object"_a, "source"_a, "Guards the class of an object and the identity of its attribute dict.")
       .def(
           "bare",
           [](GuardSet& self, const nb::list& objects, nb::handle names) {
             for (nb::handle item : objects) {
               PyObject* object = PyTuple_GET_ITEM(item.ptr(), 0);
-              const auto place = nb::cast<std::string>(nb::handle(PyTuple_GET_ITEM(item.ptr(), 1)));
-              const InstanceGuard& guard = self.add<InstanceGuard>(object, place);
+              const auto source = nb::cast<std::string>(nb::handle(PyTuple_GET_ITEM(item.ptr(), 1)));
+              const InstanceGuard& guard = self.add<InstanceGuard>(object, source);
               self.known().insert(object);
               if (guard.dict)
-                self.add<DictGuard>(guard.dict, names.is_none() ? nullptr : names.ptr(), place,
+                self.add<DictGuard>(guard.dict, names.is_none() ? nullptr : names.ptr(), source,
                                     DictGuard::Style::kAttribute);
             }
           },
-          "objects"_a, "names"_a.none(), "Guards the attributes of many objects, given as (object, place), at once.")
+          "objects"_a, "names"_a.none(), "Guards the attributes of many objects, given as (object, source), at once.")
       .def(
           "tensors",
           [](GuardSet& self, const nb::list& tensors, bool reads_grad) {
@@ -127,46 +127,46 @@ void bind_kinds(nb::class_<GuardSet>& guards) {
                                     reads_grad);
             }
           },
-          "tensors"_a, "reads_grad"_a, "Guards all properties but the values of tensors, given as (tensor, place).")
+          "tensors"_a, "reads_grad"_a, "Guards all properties but the values of tensors, given as (tensor, source).")
       .def(
           "cell",
-          [](GuardSet& self, nb::handle cell, std::string place) {
-            self.add<SlotGuard>(cell.ptr(), nullptr, std::move(place));
+          [](GuardSet& self, nb::handle cell, std::string source) {
+            self.add<SlotGuard>(cell.ptr(), nullptr, std::move(source));
           },
-          "cell"_a, "place"_a)
+          "cell"_a, "source"_a)
       .def(
           "slot",
-          [](GuardSet& self, nb::handle object, nb::handle member, std::string place) {
-            self.add<SlotGuard>(object.ptr(), member.ptr(), std::move(place));
+          [](GuardSet& self, nb::handle object, nb::handle member, std::string source) {
+            self.add<SlotGuard>(object.ptr(), member.ptr(), std::move(source));
           },
-          "object"_a, "member"_a, "place"_a)
+          "object"_a, "member"_a, "source"_a)
       .def(
           "sequence",
-          [](GuardSet& self, nb::handle holder, std::string place) {
-            self.add<SequenceGuard>(holder.ptr(), std::move(place));
+          [](GuardSet& self, nb::handle holder, std::string source) {
+            self.add<SequenceGuard>(holder.ptr(), std::move(source));
             self.known().insert(holder.ptr());
           },
-          "holder"_a, "place"_a)
+          "holder"_a, "source"_a)
       .def(
           "function",
-          [](GuardSet& self, nb::handle function, const std::string& place) {
-            self.add<FunctionGuard>(function.ptr(), place);
+          [](GuardSet& self, nb::handle function, const std::string& source) {
+            self.add<FunctionGuard>(function.ptr(), source);
             if (PyObject* defaults = PyFunction_GET_KW_DEFAULTS(function.ptr()))
-              self.add<DictGuard>(defaults, nullptr, place + ".__kwdefaults__", DictGuard::Style::kItem);
+              self.add<DictGuard>(defaults, nullptr, source + ".__kwdefaults__", DictGuard::Style::kItem);
           },
-          "function"_a, "place"_a)
+          "function"_a, "source"_a)
       .def(
           "bytes",
-          [](GuardSet& self, nb::handle holder, std::string place) {
-            self.add<BytesGuard>(holder.ptr(), std::move(place));
+          [](GuardSet& self, nb::handle holder, std::string source) {
+            self.add<BytesGuard>(holder.ptr(), std::move(source));
           },
-          "holder"_a, "place"_a)
+          "holder"_a, "source"_a)
       .def(
           "context",
-          [](GuardSet& self, nb::handle variable, std::string place) {
-            self.add<ContextGuard>(variable.ptr(), std::move(place));
+          [](GuardSet& self, nb::handle variable, std::string source) {
+            self.add<ContextGuard>(variable.ptr(), std::move(source));
           },
-          "variable"_a, "place"_a, "Guards the value of a context variable.")
+          "variable"_a, "source"_a, "Guards the value of a context variable.")
       .def(
           "know",
           [](GuardSet& self, const nb::list& objects) {
@@ -175,29 +175,29 @@ void bind_kinds(nb::class_<GuardSet>& guards) {
           "objects"_a, "Names objects that the call reaches otherwise than by its arguments. Others hold them.")
       .def(
           "call",
-          [](GuardSet& self, nb::handle function, std::string place) {
-            self.add<CallGuard>(function.ptr(), std::move(place));
+          [](GuardSet& self, nb::handle function, std::string source) {
+            self.add<CallGuard>(function.ptr(), std::move(source));
           },
-          "function"_a, "place"_a, "Guards the result of a C function without arguments.")
+          "function"_a, "source"_a, "Guards the result of a C function without arguments.")
       .def(
           "module",
-          [](GuardSet& self, nb::handle module, std::string place) {
-            self.add<ModuleGuard>(module.ptr(), std::move(place));
+          [](GuardSet& self, nb::handle module, std::string source) {
+            self.add<ModuleGuard>(module.ptr(), std::move(source));
             self.known().insert(module.ptr());
           },
-          "module"_a, "place"_a)
+          "module"_a, "source"_a)
       .def("global_hooks", [](GuardSet& self) { self.add<GlobalHooksGuard>(); })
       .def(
           "optimizer",
-          [](GuardSet& self, nb::handle optimizer, std::string place) {
+          [](GuardSet& self, nb::handle optimizer, std::string source) {
             std::vector<FoundTensor> tensors;
-            self.add<OptimizerGuard>(optimizer.ptr(), std::move(place), tensors);
+            self.add<OptimizerGuard>(optimizer.ptr(), std::move(source), tensors);
             self.known().insert(optimizer.ptr());
             nb::list found;
-            for (const FoundTensor& tensor : tensors) found.append(nb::make_tuple(tensor.tensor, tensor.place));
+            for (const FoundTensor& tensor : tensors) found.append(nb::make_tuple(tensor.tensor, tensor.source));
             return found;
           },
-          "optimizer"_a, "place"_a, "Returns the tensors of the optimizer, with their places.")
+          "optimizer"_a, "source"_a, "Returns the tensors of the optimizer, with their sources.")
       .def(
           "argument",
           [](GuardSet& self, nb::handle where, const std::string& name, nb::handle description) {
@@ -235,40 +235,45 @@ void bind_stores(nb::class_<GuardSet>& guards) {
             nb::list list;
             for (const Write& write : *writes)
               list.append(nb::make_tuple(
-                  nb::make_tuple(static_cast<int>(write.place.kind), nb::handle(write.place.holder),
-                                 write.place.key ? nb::borrow(write.place.key) : nb::none(), write.place.offset),
+                  nb::make_tuple(static_cast<int>(write.location.kind), nb::handle(write.location.holder),
+                                 write.location.key ? nb::borrow(write.location.key) : nb::none(),
+                                 write.location.offset),
                   write.name, or_missing(write.before), write.now));
             return list;
           },
           "made"_a,
-          "After the recorded call: (place, its name, before, now) of the places whose contents it replaced. Nothing "
+          "After the recorded call: (location, its name, before, now) of the locations whose contents it replaced. "
+          "Nothing "
           "is "
           "shown as `...`. None if the call changed anything else.")
       .def(
           "store",
-          [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle input, bool counts) {
-            const Place where = to_place(place);
+          [](GuardSet& self, const nb::tuple& location, std::string name, nb::handle input, bool counts) {
+            const Location where = to_location(location);
             TensorImpl* const tensor = input.is_none() ? nullptr : &expect_tensor("store", input.ptr());
-            if (tensor || counts || where.kind == Place::Kind::kEnd) self.release(where);
+            if (tensor || counts || where.kind == Location::Kind::kEnd) self.release(where);
             self.stores().add(where, std::move(name), tensor, counts);
           },
-          "place"_a, "name"_a, "input"_a.none(), "counts"_a,
+          "location"_a, "name"_a, "input"_a.none(), "counts"_a,
           "Says that later calls write there. `input` is the tensor that it held, if later calls may find another. "
           "`counts`: what is stored is added to an int.")
       .def(
           "vary",
-          [](GuardSet& self, const nb::tuple& place, std::string name) { self.vary(to_place(place), std::move(name)); },
-          "place"_a, "name"_a, "Accepts any number of the same type in a place from now on.")
+          [](GuardSet& self, const nb::tuple& location, std::string name) {
+            self.vary(to_location(location), std::move(name));
+          },
+          "location"_a, "name"_a, "Accepts any number of the same type in a location from now on.")
       .def(
           "test",
-          [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle tests, int64_t before, int64_t step) {
+          [](GuardSet& self, const nb::tuple& location, std::string name, nb::handle tests, int64_t before,
+             int64_t step) {
             std::vector<NumberTest> made;
             for (nb::handle test : tests)
               made.push_back(
                   {nb::cast<int64_t>(test[0]), op_of(nb::cast<std::string>(test[1])), nb::cast<int64_t>(test[2])});
-            self.add<TestGuard>(to_place(place), std::move(made), before, step, std::move(name));
+            self.add<TestGuard>(to_location(location), std::move(made), before, step, std::move(name));
           },
-          "place"_a, "name"_a, "tests"_a, "before"_a, "step"_a,
+          "location"_a, "name"_a, "tests"_a, "before"_a, "step"_a,
           "Compares how tests of an int come out, each (modulus or 0, operator, constant). `before` is what it was "
           "when "
           "the call began; `step` is what the call adds to it.")
@@ -297,7 +302,7 @@ void bind_stores(nb::class_<GuardSet>& guards) {
           },
           "arguments"_a, "inputs"_a,
           "The tensors among the arguments of the call, and its inputs: first those in attributes and items of "
-          "arguments, then those in places that it writes to.");
+          "arguments, then those in locations that it writes to.");
 }
 
 /// Whether the guards hold.
@@ -305,7 +310,7 @@ void bind_checks(nb::class_<GuardSet>& guards) {
   guards
       .def(
           "difference", [](const GuardSet& self) { return to_object(self.difference()); },
-          "(place, name, before, now) of the first place that differs, except arguments; None if none does.")
+          "(source, name, before, now) of the first difference, except in arguments; None if there is none.")
       .def(
           "argument_difference",
           [](const GuardSet& self, nb::handle args, nb::handle kwargs) {
@@ -341,11 +346,11 @@ nb::object class_dict(nb::handle type) {
   return dict ? nb::borrow(dict) : nb::none();
 }
 
-/// A place as GuardSet.writes() describes it. It must outlive the result.
-Place to_place(const nb::tuple& place) {
-  const nb::handle holder = place[1], key = place[2];
-  return {static_cast<Place::Kind>(nb::cast<int>(place[0])), holder.ptr(), key.is_none() ? nullptr : key.ptr(),
-          nb::cast<Py_ssize_t>(place[3])};
+/// A location as GuardSet.writes() describes it. It must outlive the result.
+Location to_location(const nb::tuple& location) {
+  const nb::handle holder = location[1], key = location[2];
+  return {static_cast<Location::Kind>(nb::cast<int>(location[0])), holder.ptr(), key.is_none() ? nullptr : key.ptr(),
+          nb::cast<Py_ssize_t>(location[3])};
 }
 
 void bind_guards(nb::module_& module) {

@@ -2,7 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "capture/places.h"
+#include "capture/object_guards.h"
 
 namespace lucid::python {
 
@@ -26,8 +26,8 @@ PyType_Slot* collected_slots() {
 void expect_dict(const char* function, nb::handle dict);
 /// What a class says itself.
 nb::object class_dict(nb::handle type);
-/// A place as GuardSet.writes() describes it. It must outlive the result.
-Place to_place(const nb::tuple& place);
+/// A location as GuardSet.writes() describes it. It must outlive the result.
+Location to_location(const nb::tuple& location);
 
 /// `_core.GuardSet`.
 void bind_guards(nb::module_& module);

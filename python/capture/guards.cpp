@@ -72,7 +72,7 @@ bool add_writes_of(const ModuleGuard& guard, std::vector<Write>& writes, const O
 bool add_writes_of(const SlotGuard& guard, std::vector<Write>& writes, const Objects&) {
   if (guard.holds()) return true;
   if (!guard.now()) return false;
-  writes.push_back({guard.where(), guard.place, nb::borrow(guard.expected), nb::borrow(guard.now())});
+  writes.push_back({guard.where(), guard.source, nb::borrow(guard.expected), nb::borrow(guard.now())});
   return true;
 }
 
@@ -108,26 +108,27 @@ void GuardSet::release_items(PyObject* list) {
           [&](const SequenceGuard& guard) { return guard.holder == list; });
 }
 
-void GuardSet::release(const Place& place) {
-  switch (place.kind) {
-    case Place::Kind::kEntry:
+void GuardSet::release(const Location& location) {
+  switch (location.kind) {
+    case Location::Kind::kEntry:
       for (DictGuard& guard : std::get<std::vector<DictGuard>>(guards_))
-        if (guard.dict == place.holder) guard.release(place.key);
+        if (guard.dict == location.holder) guard.release(location.key);
       break;
-    case Place::Kind::kItem:
+    case Location::Kind::kItem:
       for (SequenceGuard& guard : std::get<std::vector<SequenceGuard>>(guards_))
-        if (guard.holder == place.holder) guard.release(place.offset);
+        if (guard.holder == location.holder) guard.release(location.offset);
       break;
-    case Place::Kind::kCell:
-    case Place::Kind::kSlot:
+    case Location::Kind::kCell:
+    case Location::Kind::kSlot:
       drop_if(std::get<std::vector<SlotGuard>>(guards_),
-              [&](const SlotGuard& guard) { return guard.where() == place; });
+              [&](const SlotGuard& guard) { return guard.where() == location; });
       break;
-    case Place::Kind::kBuffer:
-      for (ModuleGuard& guard : std::get<std::vector<ModuleGuard>>(guards_)) guard.release(place.holder, place.key);
+    case Location::Kind::kBuffer:
+      for (ModuleGuard& guard : std::get<std::vector<ModuleGuard>>(guards_))
+        guard.release(location.holder, location.key);
       break;
-    case Place::Kind::kEnd:
-      release_items(place.holder);
+    case Location::Kind::kEnd:
+      release_items(location.holder);
   }
 }
 
@@ -141,9 +142,9 @@ void GuardSet::accept_numbers(PyObject* dict, PyObject* name) {
     if (guard.dict == dict && guard.names) guard.accept_numbers(name);
 }
 
-void GuardSet::vary(const Place& place, std::string name) {
-  add<NumberGuard>(place, std::move(name));
-  release(place);
+void GuardSet::vary(const Location& location, std::string name) {
+  add<NumberGuard>(location, std::move(name));
+  release(location);
 }
 
 std::optional<Difference> GuardSet::argument_difference(const CallArguments& arguments) const {
@@ -152,10 +153,10 @@ std::optional<Difference> GuardSet::argument_difference(const CallArguments& arg
   return arguments_.difference(arguments, known_);
 }
 
-std::string GuardSet::site_of(const std::string& place) const {
+std::string GuardSet::site_of(const std::string& source) const {
   if (!sites_.is_valid()) return {};
   // Names that occur in code come before the first bracket; the last one is tried first.
-  std::string_view rest = std::string_view(place).substr(0, place.find('['));
+  std::string_view rest = std::string_view(source).substr(0, source.find('['));
   while (!rest.empty()) {
     const size_t start = rest.find_last_of(". ");
     const std::string name(start == rest.npos ? rest : rest.substr(start + 1));
@@ -173,7 +174,7 @@ std::string GuardSet::failed(const CallArguments& arguments) const {
   std::optional<Difference> found = difference();
   if (!found) found = argument_difference(arguments);
   if (!found) return {};
-  std::string text = found->place + ": was " + found->before + ", is ";
+  std::string text = found->source + ": was " + found->before + ", is ";
   text += found->before == found->now ? "another" : found->now;
   if (const std::string site = site_of(found->name); !site.empty()) text += " (" + site + ")";
   return text;
@@ -197,7 +198,7 @@ int GuardSet::traverse(visitproc visit, void* arg) const {
     for (const auto& guard : kind) const_cast<std::remove_cvref_t<decltype(guard)>&>(guard).each(visit_one);
   };
   std::apply([&](const auto&... kinds) { (visit_kind(kinds), ...); }, guards_);
-  stores_.each([&](const Place& place) { visit_one(place.holder), visit_one(place.key); });
+  stores_.each([&](const Location& location) { visit_one(location.holder), visit_one(location.key); });
   visit_one(sites_.ptr());
   visit_one(memory_.ptr());
   for (PyObject* object : remembered_) visit_one(object);

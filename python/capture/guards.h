@@ -7,7 +7,7 @@
 
 #include "capture/arguments.h"
 #include "capture/libraries.h"
-#include "capture/places.h"
+#include "capture/object_guards.h"
 #include "capture/references.h"
 #include "capture/stores.h"
 
@@ -28,31 +28,31 @@ class GuardSet {
   bool check(const CallArguments& arguments, std::span<TensorImpl* const> tensors, Inputs& inputs) const;
   /// Describes the first guard that does not hold; empty if all hold.
   std::string failed(const CallArguments& arguments) const;
-  /// The first place that differs; arguments are not compared.
+  /// The first difference; arguments are not compared.
   std::optional<Difference> difference() const;
   std::optional<Difference> argument_difference(const CallArguments& arguments) const;
   /// After the recorded call: the places whose contents it replaced. Nothing if it changed anything else. The objects
   /// in `made` count as new in an entry of a dict, even if they equal what was there.
   std::optional<std::vector<Write>> writes(const std::unordered_set<PyObject*>& made) const;
-  /// Stops comparing what a place holds.
-  void release(const Place& place);
+  /// Stops comparing what a location holds.
+  void release(const Location& location);
   /// Stops comparing the items of a list.
   void release_items(PyObject* list);
   /// Stops comparing the properties of a tensor.
   void release(PyObject* tensor);
   /// Accepts any int or any float in an entry of a dict, if it holds one.
   void accept_numbers(PyObject* dict, PyObject* name);
-  /// Accepts any number of the same type in a place from now on.
-  void vary(const Place& place, std::string name);
-  /// The places with numbers that vary.
+  /// Accepts any number of the same type in a location from now on.
+  void vary(const Location& location, std::string name);
+  /// The locations with numbers that vary.
   const std::vector<NumberGuard>& numbers() const { return std::get<std::vector<NumberGuard>>(guards_); }
   /// Records the tensors among the arguments of the call, and its inputs: first those in attributes and items of
-  /// arguments, then those in places that it writes to.
+  /// arguments, then those in locations that it writes to.
   void set_inputs(std::span<TensorImpl* const> tensors, std::span<TensorImpl* const> inputs);
-  /// The places that the call writes to.
+  /// The locations that the call writes to.
   Stores& stores() { return stores_; }
   const Stores& stores() const { return stores_; }
-  /// How many places are guarded.
+  /// How many values are guarded.
   size_t size() const;
   /// Whether all guards but those of arguments hold.
   bool holds_state() const;
@@ -81,8 +81,8 @@ class GuardSet {
   void remember(nb::object memory, const std::vector<nb::object>& objects);
   nb::handle memory() const { return memory_; }
   const std::vector<PyObject*>& remembered() const { return remembered_; }
-  /// The line that names a place; empty if none does.
-  std::string site_of(const std::string& place) const;
+  /// The line of the user's code that names a source; empty if none does.
+  std::string site_of(const std::string& source) const;
 
   int traverse(visitproc visit, void* arg) const;
   void clear();

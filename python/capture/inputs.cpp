@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "bindings/tensor_object.h"
-#include "capture/places.h"
+#include "capture/object_guards.h"
 
 namespace lucid::python {
 namespace {

@@ -12,10 +12,10 @@
 
 namespace lucid::python {
 
-/// Inputs of a plan that are not arguments: tensors that a call finds in places that it reads.
+/// Inputs of a plan that are not arguments: tensors that a call finds in attributes and items.
 using Inputs = RefList<TensorImpl, 4>;
 
-/// The type of an input. Later calls may find another tensor of the same type in its place.
+/// The type of an input. Later calls may find another tensor of the same type there.
 class InputType {
  public:
   InputType() = default;
@@ -24,7 +24,7 @@ class InputType {
 
   /// The tensor that an object is; null if it is none of this type, or has attributes.
   TensorImpl* match(PyObject* object) const;
-  /// "f32[2,3]", and what a message says of another object in its place.
+  /// "f32[2,3]", and what a message says of another object there.
   const std::string& text() const { return text_; }
   static std::string text_of(PyObject* object);
 

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "bindings/optim.h"
-#include "capture/places.h"
+#include "capture/object_guards.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
 
@@ -127,10 +127,10 @@ PyTypeObject* gradient_class_of(TensorImpl& tensor) {
 
 }  // namespace
 
-TensorGuard::TensorGuard(PyObject* object, std::string place, bool reads_grad)
+TensorGuard::TensorGuard(PyObject* object, std::string source, bool reads_grad)
     : object(Py_NewRef(object)),
       tensor(&tensor_in(object)),
-      place(std::move(place)),
+      source(std::move(source)),
       reads_grad(reads_grad),
       gradient_class(reads_grad ? gradient_class_of(*tensor) : nullptr) {
   dtype = tensor->dtype();
@@ -149,7 +149,7 @@ bool TensorGuard::holds() const {
 std::optional<Difference> TensorGuard::difference() const {
   if (holds()) return std::nullopt;
   const auto differ = [&](const char* name, const std::string& before, const std::string& now) {
-    return Difference{place + "." + name, place + "." + name, before, now};
+    return Difference{source + "." + name, source + "." + name, before, now};
   };
   const auto text = [](bool value) { return std::string(value ? "True" : "False"); };
   if (tensor->dtype() != dtype || tensor->sizes() != shape)
@@ -165,8 +165,8 @@ std::optional<Difference> TensorGuard::difference() const {
 
 // Modules.
 
-ModuleGuard::ModuleGuard(PyObject* object, std::string place)
-    : reference(nullptr), type(nullptr), attributes(nullptr), place(std::move(place)) {
+ModuleGuard::ModuleGuard(PyObject* object, std::string source)
+    : reference(nullptr), type(nullptr), attributes(nullptr), source(std::move(source)) {
   nn::Module& module = module_in(object);
   training = module.training();
   version = module.version();
@@ -198,7 +198,7 @@ bool ModuleGuard::holds() const {
 std::optional<Difference> ModuleGuard::compare() const {
   nn::Module& module = *module_object(object_behind(reference)).module;
   const auto differ = [&](const std::string& name, std::string before, std::string now) {
-    return Difference{place + "." + name, name, std::move(before), std::move(now)};
+    return Difference{source + "." + name, name, std::move(before), std::move(now)};
   };
   const auto text = [](bool value) { return value ? "True" : "False"; };
   if (module.training() != training) return differ("training", text(training), text(module.training()));
@@ -239,11 +239,11 @@ std::optional<Difference> ModuleGuard::compare() const {
 
 std::optional<Difference> ModuleGuard::difference() const {
   PyObject* object = object_behind(reference);
-  if (!object) return Difference{place, place, "a module", "gone"};
+  if (!object) return Difference{source, source, "a module", "gone"};
   if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != type)
-    return Difference{place + ".__class__", place, reinterpret_cast<PyTypeObject*>(type)->tp_name,
+    return Difference{source + ".__class__", source, reinterpret_cast<PyTypeObject*>(type)->tp_name,
                       Py_TYPE(object)->tp_name};
-  if (!is_there()) return Difference{place + ".__dict__", place, "one dict", "another"};
+  if (!is_there()) return Difference{source + ".__dict__", source, "one dict", "another"};
   return compare();
 }
 
@@ -271,9 +271,9 @@ bool ModuleGuard::add_writes(std::vector<Write>& writes) const {
     if (before.is_free || now[i].name != before.name || now[i].slot.impl() == before.tensor.get()) continue;
     if (!now[i].slot.impl() || !before.tensor) return false;
     others.buffers[i].is_free = true;
-    const Place place{Place::Kind::kBuffer, object, name_object(before.name)};
+    const Location location{Location::Kind::kBuffer, object, name_object(before.name)};
     writes.push_back(
-        {place, this->place + "." + before.name, nb::steal(to_python(before.tensor)), nb::borrow(place.now())});
+        {location, source + "." + before.name, nb::steal(to_python(before.tensor)), nb::borrow(location.now())});
   }
   return !others.difference();
 }
@@ -309,8 +309,8 @@ nb::tuple global_hook_functions() {
 
 // Optimizers.
 
-OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<FoundTensor>& tensors)
-    : reference(nullptr), place(std::move(place)) {
+OptimizerGuard::OptimizerGuard(PyObject* object, std::string source, std::vector<FoundTensor>& tensors)
+    : reference(nullptr), source(std::move(source)) {
   const std::shared_ptr<optim::Optimizer> optimizer = optimizer_in(object);
   const auto found = [&](const Tensor& tensor, const std::string& where) {
     tensors.push_back({to_object(ref_of(tensor)), where});
@@ -319,7 +319,7 @@ OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<
   // Creating Python objects may run any Python code, which may change the optimizer.
   const auto now = optimizer->param_groups();
   for (const auto& group : now) {
-    const std::string where = this->place + ".param_groups[" + std::to_string(groups.size()) + "]";
+    const std::string where = this->source + ".param_groups[" + std::to_string(groups.size()) + "]";
     Group& entry = groups.emplace_back();
     entry.group = group.get();
     entry.version = group->options.version();
@@ -335,7 +335,7 @@ OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<
         const auto& name = std::get<std::string>(key);
         state.entries.emplace_back(name, value);
         if (const auto* tensor = value.get_if<Tensor>())
-          found(*tensor, this->place + ".state[" + std::to_string(states.size() - 1) + "]['" + name + "']");
+          found(*tensor, this->source + ".state[" + std::to_string(states.size() - 1) + "]['" + name + "']");
         else
           state.has_values = true;
       }
@@ -366,7 +366,7 @@ OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<
 
 std::optional<Difference> OptimizerGuard::compare(optim::Optimizer& optimizer) const {
   const auto differ = [&](const std::string& part, std::string before, std::string now) {
-    return Difference{place + part, place, std::move(before), std::move(now)};
+    return Difference{source + part, source, std::move(before), std::move(now)};
   };
   const auto& now = optimizer.param_groups();
   if (now.size() != groups.size())
@@ -439,7 +439,7 @@ bool OptimizerGuard::holds() const {
 
 std::optional<Difference> OptimizerGuard::difference() const {
   PyObject* object = object_behind(reference);
-  if (!object) return Difference{place, place, "an optimizer", "gone"};
+  if (!object) return Difference{source, source, "an optimizer", "gone"};
   return compare(*optimizer_in(object));
 }
 

@@ -17,7 +17,7 @@ namespace lucid::python {
 /// A tensor that a call may read, and the expression by which a user refers to it.
 struct FoundTensor {
   nb::object tensor;
-  std::string place;
+  std::string source;
 };
 
 /// The properties of a tensor that Python code can read, except its values: dtype, shape, strides, requires_grad and,
@@ -25,7 +25,7 @@ struct FoundTensor {
 struct TensorGuard {
   PyObject* object;
   TensorImpl* tensor;  // owned by the object
-  std::string place;
+  std::string source;
   Dtype dtype;
   Dims shape;
   Device device;
@@ -34,7 +34,7 @@ struct TensorGuard {
   bool reads_grad;
   PyTypeObject* gradient_class;  // null if there is no gradient, or nothing reads it
 
-  TensorGuard(PyObject* object, std::string place, bool reads_grad);
+  TensorGuard(PyObject* object, std::string source, bool reads_grad);
   bool holds() const;
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }
@@ -58,7 +58,7 @@ struct ModuleGuard {
   PyObject* reference;  // weak
   PyObject* type;
   PyObject* attributes;
-  std::string place;
+  std::string source;
   bool training;
   std::vector<Part> parameters;
   std::vector<Part> buffers;
@@ -68,7 +68,7 @@ struct ModuleGuard {
   /// The module's version at the last comparison that found no difference.
   mutable uint64_t version;
 
-  ModuleGuard(PyObject* object, std::string place);
+  ModuleGuard(PyObject* object, std::string source);
   bool holds() const;
   std::optional<Difference> difference() const;
   /// Adds the buffers that hold other tensors. Returns whether they are all that differs.
@@ -123,12 +123,12 @@ struct OptimizerGuard {
   };
 
   PyObject* reference;  // weak
-  std::string place;
+  std::string source;
   std::vector<Group> groups;
   std::vector<State> states;  // of all parameters in order
   mutable uint64_t version;
 
-  OptimizerGuard(PyObject* object, std::string place, std::vector<FoundTensor>& tensors);
+  OptimizerGuard(PyObject* object, std::string source, std::vector<FoundTensor>& tensors);
   bool holds() const;
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }

@@ -35,8 +35,8 @@ NumberProgram::NumberProgram(const nb::list& values, const nb::list& guards, con
     if (kind == "number") {
       value.kind = nb::cast<bool>(item[2]) ? Kind::kFloat : Kind::kInteger;
       value.position = nb::cast<size_t>(item[1]);
-    } else if (kind == "place") {
-      value.kind = Kind::kPlace;
+    } else if (kind == "location") {
+      value.kind = Kind::kLocation;
       value.position = nb::cast<size_t>(item[1]);
     } else if (kind == "constant") {
       value.object = item[1];
@@ -53,15 +53,15 @@ NumberProgram::NumberProgram(const nb::list& values, const nb::list& guards, con
   for (nb::handle output : outputs) outputs_.push_back({index(output[0], values_.size()), nb::cast<bool>(output[1])});
 }
 
-PyObject* NumberProgram::compute(const Value& value, std::span<const int64_t> key, std::span<const NumberGuard> places,
-                                 std::span<const nb::object> before) {
+PyObject* NumberProgram::compute(const Value& value, std::span<const int64_t> key,
+                                 std::span<const NumberGuard> locations, std::span<const nb::object> before) {
   switch (value.kind) {
     case Kind::kInteger:
       return PyLong_FromLongLong(key[value.position]);
     case Kind::kFloat:
       return PyFloat_FromDouble(std::bit_cast<double>(key[value.position]));
-    case Kind::kPlace:
-      return Py_XNewRef(places[value.position].where.now());
+    case Kind::kLocation:
+      return Py_XNewRef(locations[value.position].where.now());
     case Kind::kConstant:
       return Py_NewRef(value.object.ptr());
     case Kind::kCall: {
@@ -73,12 +73,12 @@ PyObject* NumberProgram::compute(const Value& value, std::span<const int64_t> ke
   return nullptr;
 }
 
-bool NumberProgram::evaluate(std::span<const int64_t> key, std::span<const NumberGuard> places,
+bool NumberProgram::evaluate(std::span<const int64_t> key, std::span<const NumberGuard> locations,
                              std::vector<Scalar>& numbers) const {
   std::vector<nb::object> values;
   values.reserve(values_.size());
   for (const Value& value : values_) {
-    values.push_back(nb::steal(compute(value, key, places, values)));
+    values.push_back(nb::steal(compute(value, key, locations, values)));
     if (!values.back().is_valid()) {
       // The call itself raises it, if it still gets there.
       PyErr_Clear();

@@ -108,11 +108,11 @@ void GuardSet::visit_references(ReferenceVisitor& visitor) const {
   };
   std::apply([&](const auto&... kinds) { (visit_kind(kinds), ...); }, guards_);
   arguments_.visit_references(visitor);
-  stores_.each([&](const Place& place) {
+  stores_.each([&](const Location& location) {
     // Other guards compare dicts and lists.
-    const bool is_compared = place.kind == Place::Kind::kEntry || place.kind == Place::Kind::kItem;
-    visitor.object(place.holder, is_compared ? Role::kOther : Role::kCompared);
-    visitor.object(place.key, Role::kOther);
+    const bool is_compared = location.kind == Location::Kind::kEntry || location.kind == Location::Kind::kItem;
+    visitor.object(location.holder, is_compared ? Role::kOther : Role::kCompared);
+    visitor.object(location.key, Role::kOther);
   });
   for (PyObject* object : remembered_) visitor.object(object, Role::kOther);
 }

@@ -10,18 +10,18 @@
 namespace lucid::python {
 namespace {
 
-PyObject** slot_of(const Place& place) {
-  return reinterpret_cast<PyObject**>(reinterpret_cast<char*>(place.holder) + place.offset);
+PyObject** slot_of(const Location& location) {
+  return reinterpret_cast<PyObject**>(reinterpret_cast<char*>(location.holder) + location.offset);
 }
 
-nn::NamedSlot* buffer_in(const Place& place) {
-  nn::Module* const module = module_object(place.holder).module;
-  return module ? module->find_buffer(PyUnicode_AsUTF8(place.key)) : nullptr;
+nn::NamedSlot* buffer_in(const Location& location) {
+  nn::Module* const module = module_object(location.holder).module;
+  return module ? module->find_buffer(PyUnicode_AsUTF8(location.key)) : nullptr;
 }
 
 }  // namespace
 
-PyObject* Place::now() const {
+PyObject* Location::now() const {
   switch (kind) {
     case Kind::kEntry:
       // All keys are exact strs and ints, so looking one up runs no code of users.
@@ -46,7 +46,7 @@ PyObject* Place::now() const {
   return nullptr;
 }
 
-void Place::set(PyObject* value) const {
+void Location::set(PyObject* value) const {
   switch (kind) {
     case Kind::kEntry:
       return check_status(PyDict_SetItem(holder, key, value));
@@ -102,51 +102,52 @@ PyObject* any_number(PyTypeObject* type) {
 
 bool is_any_number(PyObject* object) { return object == any_int() || object == any_float(); }
 
-void Stores::add(const Place& place, std::string name, TensorImpl* before, bool counts) {
+void Stores::add(const Location& location, std::string name, TensorImpl* before, bool counts) {
   if (before) inputs_.push_back({stores_.size(), InputType(*before, tensor_type)});
-  stores_.push_back(
-      {{place.kind, Py_NewRef(place.holder), Py_XNewRef(place.key), place.offset}, std::move(name), counts});
+  stores_.push_back({{location.kind, Py_NewRef(location.holder), Py_XNewRef(location.key), location.offset},
+                     std::move(name),
+                     counts});
 }
 
 bool Stores::find_any_inputs(Inputs& inputs) const {
   for (const auto& [store, type] : inputs_) {
-    TensorImpl* const tensor = type.match(stores_[store].place.now());
+    TensorImpl* const tensor = type.match(stores_[store].location.now());
     if (!tensor) return false;
     inputs.push_back(TensorRef(tensor));
   }
   return std::ranges::all_of(stores_, [](const Store& store) {
-    PyObject* const now = store.counts ? store.place.now() : nullptr;
+    PyObject* const now = store.counts ? store.location.now() : nullptr;
     return !store.counts || (now && PyLong_CheckExact(now));
   });
 }
 
 std::optional<Difference> Stores::difference() const {
   for (const auto& [store, type] : inputs_) {
-    const auto& [place, name, counts] = stores_[store];
-    if (!type.match(place.now())) return Difference{name, name, type.text(), InputType::text_of(place.now())};
+    const auto& [location, name, counts] = stores_[store];
+    if (!type.match(location.now())) return Difference{name, name, type.text(), InputType::text_of(location.now())};
   }
   return std::nullopt;
 }
 
 void Stores::set(std::span<PyObject* const> values) const {
   for (size_t i = 0; i < stores_.size(); ++i) {
-    const auto& [place, name, counts] = stores_[i];
-    const nb::object now = nb::borrow(counts ? place.now() : nullptr);
-    place.set(now.is_valid() ? checked(PyNumber_Add(now.ptr(), values[i])).ptr() : values[i]);
+    const auto& [location, name, counts] = stores_[i];
+    const nb::object now = nb::borrow(counts ? location.now() : nullptr);
+    location.set(now.is_valid() ? checked(PyNumber_Add(now.ptr(), values[i])).ptr() : values[i]);
   }
 }
 
 nb::list Stores::compared(std::span<PyObject* const> values) const {
   nb::list result;
   for (size_t i = 0; i < stores_.size(); ++i) {
-    const auto& [place, name, counts] = stores_[i];
+    const auto& [location, name, counts] = stores_[i];
     if (counts) continue;
     nb::object now = nb::none();
-    if (place.kind == Place::Kind::kEnd) {
-      const Py_ssize_t count = PyList_GET_SIZE(place.holder), added = PyTuple_GET_SIZE(values[i]);
-      now = checked(PyList_GetSlice(place.holder, count - std::min(count, added), count));
+    if (location.kind == Location::Kind::kEnd) {
+      const Py_ssize_t count = PyList_GET_SIZE(location.holder), added = PyTuple_GET_SIZE(values[i]);
+      now = checked(PyList_GetSlice(location.holder, count - std::min(count, added), count));
       now = checked(PyList_AsTuple(now.ptr()));
-    } else if (PyObject* const held = place.now()) {
+    } else if (PyObject* const held = location.now()) {
       now = nb::borrow(held);
     }
     result.append(nb::make_tuple(name, nb::borrow(values[i]), now));
@@ -158,8 +159,8 @@ void Stores::clear() {
   const std::vector<Store> dropped = std::exchange(stores_, {});
   inputs_.clear();
   for (const Store& store : dropped) {
-    Py_DECREF(store.place.holder);
-    Py_XDECREF(store.place.key);
+    Py_DECREF(store.location.holder);
+    Py_XDECREF(store.location.key);
   }
 }
 

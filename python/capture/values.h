@@ -52,19 +52,19 @@ PyObject* find_name(PyObject* dict, PyObject* name);
 /// Whether all keys of a dict are exact strs. If so, looking a name up in it runs no code of users.
 bool has_only_names(PyObject* dict);
 
-/// What is to be said about a place that changed.
+/// What a message says of a value that changed.
 struct Difference {
-  std::string place;
-  /// The name of the place in the code.
+  std::string source;
+  /// The name in the code.
   std::string name;
   std::string before;
   std::string now;
 };
 
 /// Nothing if a guard holds, else what changed.
-inline std::optional<Difference> differ(bool holds, const std::string& place, std::string before, std::string now) {
+inline std::optional<Difference> differ(bool holds, const std::string& source, std::string before, std::string now) {
   if (holds) return std::nullopt;
-  return Difference{place, place, std::move(before), std::move(now)};
+  return Difference{source, source, std::move(before), std::move(now)};
 }
 
 /// A number that changes whenever the dict changes. It is 0 if this version of Python has none; then the entries must

@@ -236,7 +236,7 @@ class _Exporter:
             self.inspects = self.inspects or recording.inspects_numbers
             outcome = recording.finish(result, leaving, tracing.effects)
             writes = recording.written
-            _core.replace_in([(place, before) for place, _, before, _ in writes])
+            _core.replace_in([(location, before) for location, _, before, _ in writes])
             tracing.forwards_scalars = leaving is not None
             if not outcome.learned:
                 self._check_recording(tracing, recording, outcome, [name for _, name, _, _ in writes])

@@ -41,7 +41,7 @@ void append_plan(std::string& text, const TablePlan& plan, size_t number) {
     text += fmt::format("\n    serves calls that read the same values of tensors ({} reads)",
                         program.recorded().branch.size());
   for (const std::string& argument : plan.varying) text += fmt::format("\n    {} may vary", argument);
-  for (const std::string& place : plan.places) text += "\n    uses " + place;
+  for (const std::string& source : plan.sources) text += "\n    uses " + source;
   if (const PlanFamily* family = program.family()) {
     const PlanFamily::Counts counts = family->count();
     text += fmt::format("\n    has been used for {} sizes, with {} lists of kernels", counts.plans, counts.templates);

@@ -53,8 +53,8 @@ std::string TablePlan::name_of(const ShadowRun::Difference& difference) const {
   std::string name = "a tensor that it captures";
   if (difference.handle < arguments)
     name = fmt::format("argument {}", difference.handle);
-  else if (difference.handle - arguments < places.size())
-    name = places[difference.handle - arguments];
+  else if (difference.handle - arguments < sources.size())
+    name = sources[difference.handle - arguments];
   return difference.is_gradient ? "the gradient of " + name : name;
 }
 

@@ -29,13 +29,13 @@ class TablePlan : public RefCounted {
   const Ref<Program> program;
   const std::string structure;
   const NumberPattern pattern;
-  /// The places in the user's program where the captured tensors were found; may be empty.
-  std::vector<std::string> places;
+  /// Where the call reads the captured tensors, such as `model.weight`; may be empty.
+  std::vector<std::string> sources;
   /// The arguments whose values may vary.
   std::vector<std::string> varying;
   /// The calls with effects that the front repeats after each run, such as "print (train.py:12)".
   std::vector<std::string> repeated;
-  /// The number of places that the front guards.
+  /// The number of values that the front guards.
   size_t guards = 0;
 
  private:

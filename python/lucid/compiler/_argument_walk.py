@@ -47,7 +47,7 @@ class Where(enum.IntEnum):
     INSIDE = 2
 
 
-def visit_argument(work: Worklist, value: Any, place: str, where: Where = Where.ITEM, name: str | None = None) -> None:
+def visit_argument(work: Worklist, value: Any, source: str, where: Where = Where.ITEM, name: str | None = None) -> None:
     """Walks from an argument or from what it holds. `name` is that of an attribute."""
     cls = type(value)
     if cls in ATOMS:
@@ -56,72 +56,72 @@ def visit_argument(work: Worklist, value: Any, place: str, where: Where = Where.
         if where is not Where.ITEM:
             work.facts.held.add(id(value))
         if where is Where.INSIDE and not is_input(value):
-            work.refuse(place, f"reads {place}, a {name_of(cls)} in an attribute of an argument: pass it by itself")
-        _tensor_argument(work, value, place)
+            work.refuse(source, f"reads {source}, a {name_of(cls)} in an attribute of an argument: pass it by itself")
+        _tensor_argument(work, value, source)
         return
-    # Not of tensors: which places hold the same one is compared at each call.
-    work.refer(value, place, name=name)
+    # Not of tensors: each call compares which arguments are the same tensor.
+    work.refer(value, source, name=name)
     if cls is list or is_record(cls):
         work.facts.containers.add(id(value))
         where = where if cls is list or cls is tuple else max(where, Where.FIELD)
         for number, item in enumerate(list.__iter__(value) if cls is list else tuple.__iter__(value)):
-            visit_argument(work, item, f"{place}[{number}]", where)
+            visit_argument(work, item, f"{source}[{number}]", where)
         if cls is not list and cls is not tuple:
             work.add_class(cls, simple_name_of(cls))
             if _core.attributes_of(value):
-                work.refuse(place, f"takes {place}, a {name_of(cls)} with attributes")
+                work.refuse(source, f"takes {source}, a {name_of(cls)} with attributes")
     elif cls is dict:
         work.facts.containers.add(id(value))
         for key, item in value.items():
-            visit_argument(work, key, f"a key of {place}", where)
-            visit_argument(work, item, item_of(place, key), where)
+            visit_argument(work, key, f"a key of {source}", where)
+            visit_argument(work, item, item_of(source, key), where)
     elif _is_compared(cls):
         if id(value) not in work.facts.arguments and id(value) not in work.facts.seen:
             work.add_class(cls, simple_name_of(cls))
             # Registered before its contents are walked: it may contain itself.
             work.facts.arguments[id(value)] = _PENDING
             instance = work.facts.arguments[id(value)] = work.add_instance(
-                value, place, whole=cls is types.SimpleNamespace, by_path=True
+                value, source, whole=cls is types.SimpleNamespace, by_path=True
             )
             if where is not Where.INSIDE:
                 instance.fields = frozenset(field_names(cls))
             for key, item in entries_of(value):
                 if type(key) not in ATOMS:
-                    work.refuse(place, f"takes {place}, whose keys are not all numbers and texts")
-                visit_argument(work, item, item_of(place, key), Where.INSIDE)
+                    work.refuse(source, f"takes {source}, whose keys are not all numbers and texts")
+                visit_argument(work, item, item_of(source, key), Where.INSIDE)
     elif is_compared_function(value):
         if id(value) not in work.facts.arguments and id(value) not in work.facts.seen:
-            work.facts.arguments[id(value)] = work.add_instance(value, place, by_path=True)
+            work.facts.arguments[id(value)] = work.add_instance(value, source, by_path=True)
             if work.add_code(value):
                 for name, part in parts_of_function(value):
-                    visit_argument(work, part, f"{place}'s {name}", Where.INSIDE)
+                    visit_argument(work, part, f"{source}'s {name}", Where.INSIDE)
     elif is_compared_partial(value):
         if id(value) not in work.facts.arguments and id(value) not in work.facts.seen:
-            work.facts.arguments[id(value)] = work.add_instance(value, place, by_path=True)
-            visit_argument(work, value.func, f"{place}.func", Where.INSIDE)
-            visit_argument(work, value.args, f"{place}.args", Where.INSIDE)
-            visit_argument(work, value.keywords, f"{place}.keywords", Where.INSIDE)
+            work.facts.arguments[id(value)] = work.add_instance(value, source, by_path=True)
+            visit_argument(work, value.func, f"{source}.func", Where.INSIDE)
+            visit_argument(work, value.args, f"{source}.args", Where.INSIDE)
+            visit_argument(work, value.keywords, f"{source}.keywords", Where.INSIDE)
     elif cls is set or cls is frozenset:
         work.facts.containers.add(id(value))
         if len(value) > _MAX_ITEMS or any(type(item) not in ATOMS for item in value):
-            work.refuse(place, f"takes {place}, a {name_of(cls)} of more than numbers and texts, or of many")
+            work.refuse(source, f"takes {source}, a {name_of(cls)} of more than numbers and texts, or of many")
     elif cls is slice:
         for part in (value.start, value.stop, value.step):
-            visit_argument(work, part, place, Where.INSIDE)
+            visit_argument(work, part, source, Where.INSIDE)
     elif derives(cls, *_REFUSED_ARGUMENTS) or _type_tables.numpy_kind(cls) == "array":
-        work.refuse(place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers")
+        work.refuse(source, f"takes {source}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers")
     else:
-        work.start(value, place)
+        work.start(value, source)
 
 
-def _tensor_argument(work: Worklist, tensor: lucid.Tensor, place: str) -> None:
-    work.backward_hooks(_core.tensor_hooks(tensor), place)
+def _tensor_argument(work: Worklist, tensor: lucid.Tensor, source: str) -> None:
+    work.backward_hooks(_core.tensor_hooks(tensor), source)
     if type(tensor) is lucid.Tensor:
         return
     work.add_class(type(tensor), simple_name_of(type(tensor)))
     has_attributes = _core.attributes_of(tensor) or members_of(type(tensor))
     if has_attributes and id(tensor) not in work.facts.arguments:
-        work.facts.arguments[id(tensor)] = work.add_instance(tensor, place, by_path=True)
+        work.facts.arguments[id(tensor)] = work.add_instance(tensor, source, by_path=True)
 
 
 def _is_compared(cls: type) -> bool:

@@ -175,30 +175,30 @@ class Contents:
         for name, value in zip(names, (*args, *kwargs.values())):
             self._add(value, name)
 
-    def _add(self, value: Any, place: str) -> None:
+    def _add(self, value: Any, source: str) -> None:
         if type(value) is list or derives(type(value), tuple):
             items = list(value) if type(value) is list else list(tuple.__iter__(value))
-            self._before.append((value, items, place))
+            self._before.append((value, items, source))
             for number, item in enumerate(items):
-                self._add(item, f"{place}[{number}]")
+                self._add(item, f"{source}[{number}]")
         elif type(value) is dict:
-            self._before.append((value, _parts(value), place))
+            self._before.append((value, _parts(value), source))
             for key, item in value.items():
-                self._add(item, item_of(place, key))
+                self._add(item, item_of(source, key))
         elif derives(type(value), lucid.Tensor):
             if type(value) is not lucid.Tensor:
-                self._before.append((value, _parts(value), f"an attribute of {place}"))
+                self._before.append((value, _parts(value), f"an attribute of {source}"))
         elif names := field_names(type(value)):
-            self._before.append((value, _parts(value), place))
+            self._before.append((value, _parts(value), source))
             for name, item in zip(names, _parts(value)):
-                self._add(item, f"{place}.{name}")
+                self._add(item, f"{source}.{name}")
 
     def changed(self) -> str | None:
-        """The place of a container that has changed; None if none has."""
-        for value, before, place in self._before:
+        """The source of a container that has changed; None if none has."""
+        for value, before, source in self._before:
             now = _parts(value)
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before)):
-                return place
+                return source
         return None
 
 

@@ -60,8 +60,8 @@ class ForwardExecutor:
     key: CacheKey
     program: _core.Program
     guards: _core.GuardSet
-    # The places where the captured tensors were found.
-    places: list[str]
+    # The sources of the captured tensors.
+    sources: list[str]
 
     @property
     def graph(self) -> _core.IRGraph:
@@ -70,8 +70,8 @@ class ForwardExecutor:
 
     @property
     def state(self) -> dict[str, _core.Tensor]:
-        """The captured tensors by place: those that it reads or writes and that are not arguments."""
-        return dict(zip(self.places, self.program.state))
+        """The tensors that the plan reads or writes and that are not arguments, by source, such as `model.weight`."""
+        return dict(zip(self.sources, self.program.state))
 
     def __call__(self, *tensors: _core.Tensor) -> list[_core.Tensor]:
         """Runs the plan on these tensors and returns the resulting tensors. The guards are not checked."""

@@ -31,7 +31,7 @@ from ._effect_replay import CallLog, modes
 from ._escaping_scalars import EscapingScalars
 from ._functions import is_reflecting, reason_for
 from ._guarding import result_of
-from ._numbers import VaryingPlace, inspects_types
+from ._numbers import VaryingLocation, inspects_types
 from ._ran import guard_numpy, guard_own, root_of
 from ._results import Known
 from ._shared import SharedObjects
@@ -58,10 +58,10 @@ class Outcome:
     reason: str | None
     # Whether the next call should be recorded, because this one found code that the walk did not know.
     learned: bool
-    # Every tensor that the walk found and its place, by id, except `inputs`.
+    # Every tensor that the walk found and its source, by id, except `inputs`.
     tensors: dict[int, tuple[lucid.Tensor, str]] = field(default_factory=dict)
-    # What the call stored in places that guards know, and the tensors that it found there: later calls store too, and
-    # may find others.
+    # What the call stored in guarded locations, and the tensors that it found there: later calls store too, and may
+    # find others.
     stored: list[Any] = field(default_factory=list)
     inputs: list[lucid.Tensor] = field(default_factory=list)
 
@@ -101,7 +101,7 @@ class Recording:
         self._seen: dict[int, Any] = {}
         # The tensors in attributes and items of objects that were passed.
         self._inputs: list[lucid.Tensor] = []
-        # Numbers in other places than arguments in which this call differs from the last one.
+        # The numbers outside the arguments in which this call differs from the last one.
         self.varying = self._varying_numbers()
         names = parameter_names(capture.function, args, kwargs)
         self._contents = Contents((), {}, [])
@@ -126,25 +126,25 @@ class Recording:
         self._changes_modes = False
         # Why a plan cannot repeat the effects of the call.
         self.obstacle: str | None = None
-        # The places whose contents the call replaced.
+        # What the call wrote to guarded locations.
         self.written: list[Write] = []
 
-    def _varying_numbers(self) -> list[VaryingPlace]:
+    def _varying_numbers(self) -> list[VaryingLocation]:
         guards = self._capture.newest_guards()
         writes = guards.writes([]) if guards is not None else None
         if not writes or len(writes) > _MAX_VARYING:
             return []
         if any(type(before) is not type(now) or type(now) not in (int, float) for _, _, before, now in writes):
             return []
-        places = {name: VaryingPlace(place, name) for place, name, _, _ in writes}
-        return list(places.values()) if len(places) == len(writes) else []
+        locations = {name: VaryingLocation(location, name) for location, name, _, _ in writes}
+        return list(locations.values()) if len(locations) == len(writes) else []
 
-    def vary(self, places: list[VaryingPlace]) -> None:
-        """The plan serves other numbers in these places."""
-        if not places:
+    def vary(self, locations: list[VaryingLocation]) -> None:
+        """The plan serves other numbers in these locations."""
+        if not locations:
             return
-        for place, name in places:
-            self._found.guards.vary(place, name)
+        for location, name in locations:
+            self._found.guards.vary(location, name)
         # The next walk would not guard the numbers, either.
         self._capture.newest_guards = lambda: None
 
@@ -394,7 +394,7 @@ class Recording:
         return None
 
     def _writes(self) -> list[Write] | str:
-        """The places whose contents the call replaced. If that cannot be repeated, a message about a place."""
+        """What the call wrote to guarded locations. If a plan cannot repeat that, a message about one of them."""
         guards, codes = self._found.guards, self._found.state.codes
         difference = guards.difference()
         changed = self._contents.changed()
@@ -419,8 +419,8 @@ class Recording:
                 written.setdefault(name, site(code, line))
         sites = {**_sites(codes), **written}
         if difference is not None:
-            place, name, _, _ = difference
-            return self._message(name, f"the call writes {place}", sites)
+            source, name, _, _ = difference
+            return self._message(name, f"the call writes {source}", sites)
         return self._message(changed or "", f"the call writes {changed}, which was passed to it", sites)
 
 

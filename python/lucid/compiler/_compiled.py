@@ -16,7 +16,7 @@ from ._capture import Capture, Recording
 from ._dynamic_dims import marked_dims
 from ._effect_replay import CallLog
 from ._escaping_scalars import EscapingScalars
-from ._numbers import Numbers, Varying, VaryingPlace, VaryingTensor
+from ._numbers import Numbers, Varying, VaryingLocation, VaryingTensor
 from ._passes import Pass, to_core
 from ._results import CannotPass, CannotRebuild, Known, UnknownClass, flatten_result
 from ._symbolic_retrace import is_watched, retrace
@@ -86,7 +86,7 @@ class _Traced(NamedTuple):
     names: list[str]
     # The indices of the arguments that are numbers and may vary.
     numbers: list[int]
-    places: list[VaryingPlace]
+    locations: list[VaryingLocation]
 
     def record(
         self, given: list[_core.Tensor], state: list[_core.Tensor], name: str
@@ -104,7 +104,7 @@ class _Plan(NamedTuple):
     # Makes the result of a call from tensors; None if the result is the tensor.
     make_result: Any
     # The names of captured tensors.
-    places: list[str]
+    sources: list[str]
     # What may vary: how the numbers that the program is given are computed, positions in the key, and names.
     varying: tuple[_core.NumberProgram | None, list[int], list[str]] | None
     # Repeats calls such as print(), with their names.
@@ -250,7 +250,7 @@ class Compiled:
         if traced is not None and call is not None:
             names = [*range(len(arguments[0])), *arguments[1]]
             key = key.without({names[index] for index in traced.numbers})
-            recording.vary(traced.places)
+            recording.vary(traced.locations)
         else:
             traced = None
             call, obstacle = _core.record_trace(tracing, given, results, state, self.name)
@@ -258,13 +258,13 @@ class Compiled:
             raise _NoPlan(str(obstacle))
         if (why := recording.sharing_obstacle(call)) is not None:
             raise _NoPlan(str(why))
-        places = {id(tensor): place for tensor, place in found}
+        sources = {id(tensor): source for tensor, source in found}
         return _Plan(
             key,
             call,
             outcome.guards,
             None if derives(type(result), _core.Tensor) and not is_whole else make_result,
-            [places.get(id(tensor), "the random generator") for tensor in call.captured],
+            [sources.get(id(tensor), "the random generator") for tensor in call.captured],
             None if traced is None else (traced.program, traced.positions, traced.names),
             repeat,
         )
@@ -327,10 +327,10 @@ class Compiled:
             self.numbers.note_fixed(structure, varying.all())
             return None
         fixed = trace.fixed(second.read)
-        places = {tensor.tensor: tensor.position for tensor in varying.tensors}
-        fixed |= {places[index] + dim for index, dim, is_fixed in second.sizes if is_fixed}
+        positions_of = {tensor.tensor: tensor.position for tensor in varying.tensors}
+        fixed |= {positions_of[index] + dim for index, dim, is_fixed in second.sizes if is_fixed}
         self.numbers.note_fixed(structure, fixed)
-        free = varying.only(fixed, {places[index] + dim for index, dim, _ in second.sizes})
+        free = varying.only(fixed, {positions_of[index] + dim for index, dim, _ in second.sizes})
         kept = trace.of_arguments(fixed)
         outputs = second.number_operands(tracing, results, others, kept) if any(free) else None
         del result, again
@@ -340,16 +340,16 @@ class Compiled:
         all_names = self.argument_names(*arguments)
         names = [all_names[index] for index, _ in free.numbers]
         names += [f"the shape of {all_names[tensor.argument]}" for tensor in free.tensors]
-        in_places = [place.name for place in free.places]
-        names += in_places
-        program = trace.program(outputs, second.read, in_places) if free.numbers or in_places else None
+        in_locations = [each.name for each in free.locations]
+        names += in_locations
+        program = trace.program(outputs, second.read, in_locations) if free.numbers or in_locations else None
         positions = sorted([*free.positions(), *_stride_positions(free, tensors)])
         numbers = [index for index, _ in free.numbers]
-        return _Traced(second, tensors, others, program, positions, names, numbers, free.places)
+        return _Traced(second, tensors, others, program, positions, names, numbers, free.locations)
 
     def difference(self, compared: list[tuple[str, Any, Any]]) -> str | None:
         """Says where what a plan would have done differs from what the function did; None if it does not."""
-        differences = (difference(compiled, eager, place) for place, compiled, eager in compared)
+        differences = (difference(compiled, eager, path) for path, compiled, eager in compared)
         return next((text for text in differences if text is not None), None)
 
     def argument_names(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:

@@ -59,8 +59,8 @@ def _print(name: str, *written: str | None) -> None:
             stream.write(text)
 
 
-def _log(logger: logging.Logger, level: int, place: tuple[str, int, str], message: str, *args: Any) -> None:
-    file, line, function = place
+def _log(logger: logging.Logger, level: int, caller: tuple[str, int, str], message: str, *args: Any) -> None:
+    file, line, function = caller
     record = logger.makeRecord(logger.name, level, file, line, message, args, None, function, None, None)
     logger.handle(record)
 
@@ -82,16 +82,16 @@ def _with_floats(values: list[Any], shown: list[tuple[float, str]]) -> list[Any]
     found: dict[int, list[tuple[int, int, float, str]]] = {}
     for number, spec in shown:
         text = format(number, spec)
-        places = [
+        found_at = [
             (index, at)
             for index, value in enumerate(values)
             if type(value) is str
             for at in range(len(value))
             if value.startswith(text, at)
         ]
-        if len(places) != 1:
+        if len(found_at) != 1:
             raise CannotPass(f"shows a value of a tensor in a text that also contains {text!r} elsewhere")
-        ((index, at),) = places
+        ((index, at),) = found_at
         found.setdefault(index, []).append((at, at + len(text), number, spec))
     values = list(values)
     for index, parts in found.items():
@@ -227,8 +227,8 @@ class CallLog:
             caller = caller.f_back
         self._check(caller)
         self.loggers.append(logger)
-        place = caller.f_code.co_filename, caller.f_lineno, caller.f_code.co_name
-        function = functools.partial(_log, logger, values["level"], place)
+        line = caller.f_code.co_filename, caller.f_lineno, caller.f_code.co_name
+        function = functools.partial(_log, logger, values["level"], line)
         self._add(function, copied((message, *args)), {}, caller, "logging")
         self._begin_alone()
         if ATOMS.has_all(map(type, args)) and not _can_be_formatted(message, args):
@@ -322,8 +322,8 @@ class CallLog:
         if writes is None:
             return None
         return [
-            (place[0], id(place[1]), place[2:], tuple(map(id, now)) if type(now) is tuple else id(now))
-            for place, _, _, now in writes
+            (location[0], id(location[1]), location[2:], tuple(map(id, now)) if type(now) is tuple else id(now))
+            for location, _, _, now in writes
         ]
 
     def finish(self, effects: int) -> str | None:

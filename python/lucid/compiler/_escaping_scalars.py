@@ -23,7 +23,7 @@ class EscapingScalars:
         self.values = [value for value, *_ in floats]
         # The tensors, by id of the float.
         self.copies = {id(value): copy for value, copy, *_ in floats}
-        # By id: the names of the places where the call stores it.
+        # By id: the names under which the call stores it.
         self._names: dict[int, frozenset[str]] = {}
         self._moved: set[int] = set()
         # Those that texts show: how, and where the text is passed to a call.

@@ -1,4 +1,7 @@
-"""What a walk finds. The rules fill it in; guards and the result of the walk are made from it."""
+"""What a walk finds. Rules fill it in; guards and the result of the walk are made from it.
+
+The source of an object is a text that says where code reads it, such as `closure box.items[0]`.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ from ._code import Named, Test
 from ._members import Instance
 from ._type_tables import ByType
 
-# By id of a tensor or a container: the references to it and their places. A reference is the id of what holds it and
-# what tells it from others there. Arguments hold containers, too.
+# By id of a tensor or a container: the references to it and their sources. A reference is the id of its holder and
+# what tells it from other references there. Arguments hold containers, too.
 References = dict[int, dict[tuple[int, str], str]]
-# The tensors of a call and their places, by id.
+# Tensors and their sources, by id.
 Tensors = dict[int, tuple[lucid.Tensor, str]]
 
 # Attributes that C code reads although no code names them.
@@ -99,7 +102,7 @@ class Facts:
     containers: set[int] = field(default_factory=set)
     # The tensors that arguments hold in other ways than as items of lists, tuples and dicts, by id.
     held: set[int] = field(default_factory=set)
-    # By id of a dict: the dict, the names that code reads there, and the prefix of their places.
+    # By id of a dict: the dict, the names that code reads there, and the prefix of their sources.
     globals: dict[int, tuple[dict[str, Any], set[str], str]] = field(default_factory=dict)
 
     tensors: Tensors = field(default_factory=dict)
@@ -137,6 +140,6 @@ class Facts:
     # Whether there are hooks that would run during backward and were not visited.
     skips_hooks: bool = False
 
-    def refuse(self, place: str, reason: str) -> None:
+    def refuse(self, source: str, reason: str) -> None:
         """Adds a reason why the call cannot be guarded."""
-        self.reasons.append((place, reason))
+        self.reasons.append((source, reason))

@@ -39,55 +39,55 @@ _SHOWN: tuple[type, ...] = (
 
 
 def add_guards(facts: Facts, guards: _core.GuardSet, *, all_names: bool) -> None:
-    """Guards every place that a walk has found and not guarded yet. `all_names`: code may read any attribute."""
+    """Guards what a walk has found and the rules have not guarded. `all_names`: code may read any attribute."""
     names = frozenset(facts.code.names)
     called = facts.code.only_called
     tested = frozenset() if all_names else facts.code.only_tested
-    for entries, wanted, place in facts.globals.values():
+    for entries, wanted, source in facts.globals.values():
         if not _core.has_only_names(entries):
-            facts.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
+            facts.refuse(source, f"reads {source}names from a dict whose keys are not all strings")
             continue
-        guards.named(entries, frozenset(wanted), place, "global")
+        guards.named(entries, frozenset(wanted), source, "global")
     for instance in facts.instances:
         if instance.by_path:
             continue
-        place = instance.place
+        source = instance.source
         reads_all = all_names or instance.whole
         if not instance.is_module:
-            guards.instance(instance.object, place)
+            guards.instance(instance.object, source)
         if instance.dict is not None:
             if reads_all:
-                guards.whole(instance.dict, place, "attribute")
+                guards.whole(instance.dict, source, "attribute")
             elif _core.has_only_names(instance.dict):
-                guards.named(instance.dict, names, place, "attribute")
+                guards.named(instance.dict, names, source, "attribute")
                 # Where a number is only called, which raises the same error for each, its value does not matter.
                 for name in called & instance.dict.keys():
                     guards.accept_numbers(instance.dict, name)
                 # Of a number that is only tested, the outcomes are compared.
                 for name in sorted(tested & instance.dict.keys()):
-                    _guard_tests(facts.code.tests[name], guards, instance.dict, name, f"{place}.{name}")
+                    _guard_tests(facts.code.tests[name], guards, instance.dict, name, f"{source}.{name}")
             else:
-                facts.refuse(place, f"reads attributes of {place}, whose names are not all strings")
+                facts.refuse(source, f"reads attributes of {source}, whose names are not all strings")
         for name, member in instance.members:
             is_read = name in names or (reads_all and name not in ONLY_NAMED)
             if is_read and type(member) is types.MemberDescriptorType:
-                guards.slot(instance.object, member, f"{place}.{name}")
+                guards.slot(instance.object, member, f"{source}.{name}")
     reads_gradients = all_names or "grad" in names
     guards.tensors(facts.visible, reads_gradients)
-    for tensor, place in facts.visible if reads_gradients else ():
+    for tensor, source in facts.visible if reads_gradients else ():
         found = type(gradient_of(tensor))
         if found not in (lucid.Tensor, type(None)):
-            facts.refuse(place, f"may read the gradient of {place}, a {name_of(found)}")
+            facts.refuse(source, f"may read the gradient of {source}, a {name_of(found)}")
     guards.bare(facts.bare, None if all_names else names)
-    for cls, place in facts.guarded_classes.items():
-        guards.class_(cls, place)
+    for cls, source in facts.guarded_classes.items():
+        guards.class_(cls, source)
     if all_names or "maxlen" in names:
         read: Any = _core.class_dict(collections.deque)["maxlen"].__get__
-        for value, place in facts.deques:
-            guards.call(functools.partial(read, value), f"{place}.maxlen")
+        for value, source in facts.deques:
+            guards.call(functools.partial(read, value), f"{source}.maxlen")
     if all_names or not _streams.ATTRIBUTES.isdisjoint(names):
-        for value, place in facts.streams:
-            guards.call(functools.partial(_streams.attributes_of, value), f"an attribute of {place}")
+        for value, source in facts.streams:
+            guards.call(functools.partial(_streams.attributes_of, value), f"an attribute of {source}")
     guards.global_hooks()
     if facts.uses_numpy:
         if (mode := _type_tables.numpy_error_mode()) is not None:
@@ -102,11 +102,11 @@ def add_guards(facts: Facts, guards: _core.GuardSet, *, all_names: bool) -> None
         guards.call(abc.get_cache_token, "the classes registered with abstract ones")
 
 
-def _guard_tests(tests: set[Test], guards: _core.GuardSet, entries: dict[str, Any], name: str, place: str) -> None:
+def _guard_tests(tests: set[Test], guards: _core.GuardSet, entries: dict[str, Any], name: str, source: str) -> None:
     value = entries[name]
     if type(value) is int and abs(value) < MAX_INTEGER:
         guards.accept_numbers(entries, name)
-        guards.test((0, entries, name, 0), place, list(tests), value, 0)
+        guards.test((0, entries, name, 0), source, list(tests), value, 0)
 
 
 def _shown(facts: Facts) -> frozenset[int]:

@@ -24,11 +24,11 @@ Members = list[tuple[str, Any]]
 class Instance:
     """An object whose attributes are guarded by name."""
 
-    __slots__ = ("by_path", "dict", "fields", "is_closed", "is_module", "members", "object", "place", "whole")
+    __slots__ = ("by_path", "dict", "fields", "is_closed", "is_module", "members", "object", "source", "whole")
 
-    def __init__(self, object: Any, place: str, members: Members, whole: bool, by_path: bool) -> None:
+    def __init__(self, object: Any, source: str, members: Members, whole: bool, by_path: bool) -> None:
         self.object = object
-        self.place = place
+        self.source = source
         # Reading it would create it, and functools.partial() merges only partials that have none.
         self.dict: dict[str, Any] | None = None if is_compared_partial(object) else _core.attributes_of(object)
         self.members = members

@@ -1,7 +1,7 @@
 """Numbers and sizes that vary from call to call.
 
-A call that differs from that of a plan only in numbers, among the arguments or in places that the function reads, and
-in sizes of tensors is run a second time, with traced numbers and tensors with traced sizes in their place. The results
+A call may differ from that of a plan only in sizes of tensors, and in numbers among the arguments or in locations that
+the function reads. It is run a second time, with traced numbers and tensors with traced sizes in their place. Results
 are dropped; what is kept is how the numbers that ops get are computed, and what code has asked about them. A plan can
 then be given other numbers, and plans for other sizes can be made.
 """
@@ -165,9 +165,9 @@ class NumberTrace:
         """The number at a position of the key of the call."""
         return self._add(("number", position, type(value) is float), value)
 
-    def place(self, value: float, name: str) -> TracedNumber:
-        """The number in a place with this name."""
-        return self._add(("place", name), value)
+    def location(self, value: float, name: str) -> TracedNumber:
+        """The number in a location with this name."""
+        return self._add(("location", name), value)
 
     def _add(self, how: tuple[Any, ...], value: Any) -> TracedNumber:
         self.values.append(how)
@@ -215,27 +215,27 @@ class NumberTrace:
         """Whether a number is still referred to."""
         return any(number() is not None for number in self._numbers)
 
-    def program(self, outputs: Iterable[int], read: Iterable[int], places: list[str]) -> _core.NumberProgram:
-        """Computes the traced numbers `outputs`; those in `read` must have their recorded value. Of the places, only
+    def program(self, outputs: Iterable[int], read: Iterable[int], locations: list[str]) -> _core.NumberProgram:
+        """Computes the traced numbers `outputs`; those in `read` must have their recorded value. Of the locations, only
         those with these names vary."""
         values = []
         for value, recorded in zip(self.values, self._recorded):
-            if value[0] == "place":
+            if value[0] == "location":
                 name = value[1]
-                value = ("place", places.index(name)) if name in places else ("constant", recorded)
+                value = ("location", locations.index(name)) if name in locations else ("constant", recorded)
             values.append(value)
         expected = [*self.expected, *((number - 1, self._recorded[number - 1]) for number in read)]
         results = [(number - 1, type(self._recorded[number - 1]) is float) for number in outputs]
         return _core.NumberProgram(values, expected, results)
 
     def fixed(self, read: Iterable[int]) -> set[Any]:
-        """The positions of the key, and the names of places, on whose values the call depends."""
+        """The positions of the key, and the names of locations, on whose values the call depends."""
         known = {index for index, value in self.expected if type(value) is not bool} | {number - 1 for number in read}
-        return {self.values[index][1] for index in known if self.values[index][0] in ("number", "place")}
+        return {self.values[index][1] for index in known if self.values[index][0] in ("number", "location")}
 
     def of_arguments(self, fixed: Collection[Any]) -> list[int]:
-        """The traced numbers that are arguments, or in places, in `fixed`."""
-        kinds = ("number", "place")
+        """The traced numbers that are arguments, or in locations, in `fixed`."""
+        kinds = ("number", "location")
         return [number for number, value in enumerate(self.values, 1) if value[0] in kinds and value[1] in fixed]
 
 
@@ -250,11 +250,11 @@ class VaryingTensor(NamedTuple):
     dims: list[int]
 
 
-class VaryingPlace(NamedTuple):
-    """A place with a number that varies."""
+class VaryingLocation(NamedTuple):
+    """A location with a number that varies."""
 
     # As GuardSet.writes() describes it.
-    place: tuple[Any, ...]
+    location: tuple[Any, ...]
     name: str
 
 
@@ -264,18 +264,18 @@ class Varying(NamedTuple):
     # Pairs of an argument's index and its position in the key.
     numbers: list[tuple[int, int]]
     tensors: list[VaryingTensor]
-    places: list[VaryingPlace]
+    locations: list[VaryingLocation]
 
     def only(self, fixed: Collection[Any], sizes: Collection[int] | None = None) -> Varying:
         """Without the positions and names `fixed`, and with only those sizes that are at `sizes`."""
         tensors = []
         for tensor in self.tensors:
-            places = {dim: tensor.position + dim for dim in tensor.dims}
-            dims = [dim for dim, place in places.items() if place not in fixed and (sizes is None or place in sizes)]
+            keys = {dim: tensor.position + dim for dim in tensor.dims}
+            dims = [dim for dim, key in keys.items() if key not in fixed and (sizes is None or key in sizes)]
             if dims:
                 tensors.append(tensor._replace(dims=dims))
         numbers = [number for number in self.numbers if number[1] not in fixed]
-        return Varying(numbers, tensors, [place for place in self.places if place.name not in fixed])
+        return Varying(numbers, tensors, [location for location in self.locations if location.name not in fixed])
 
     def positions(self) -> list[int]:
         """The positions of the numbers and sizes in the key."""
@@ -283,8 +283,8 @@ class Varying(NamedTuple):
         return numbers + [tensor.position + dim for tensor in self.tensors for dim in tensor.dims]
 
     def all(self) -> list[Any]:
-        """The positions in the key, and the names of places."""
-        return [*self.positions(), *(place.name for place in self.places)]
+        """The positions in the key, and the names of locations."""
+        return [*self.positions(), *(location.name for location in self.locations)]
 
 
 class Numbers:
@@ -294,7 +294,7 @@ class Numbers:
     _MAX_STRUCTURES = 64
 
     def __init__(self) -> None:
-        # By structure: the positions of numbers, and the names of places, on whose values the calls depend.
+        # By structure: the positions of numbers, and the names of locations, on whose values the calls depend.
         self._fixed: dict[bytes, set[Any]] = {}
 
     def wanted(self, structure: bytes, varying: Varying) -> Varying:

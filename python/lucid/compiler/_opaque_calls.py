@@ -30,7 +30,7 @@ def open_modules(work: Worklist, instances: Iterable[Instance]) -> None:
     for instance in instances:
         if not instance.is_closed or id(instance.object) in facts.opened:
             continue
-        name = last_name(instance.place)
+        name = last_name(instance.source)
         if name is not None and name not in code.passed and id(instance.object) not in facts.imported:
             continue
         facts.opened.add(id(instance.object))
@@ -39,12 +39,12 @@ def open_modules(work: Worklist, instances: Iterable[Instance]) -> None:
             # Every module has these.
             if name in ("__builtins__", "__loader__", "__spec__") and name not in code.texts:
                 continue
-            place = f"{instance.place}.{name}"
+            source = f"{instance.source}.{name}"
             if type(value) is types.BuiltinFunctionType and (reason := reason_for(value)) is not None:
-                work.refuse(place, f"may {reason.replace('calls', 'call', 1)}")
+                work.refuse(source, f"may {reason.replace('calls', 'call', 1)}")
             elif type(value) is types.ModuleType and not is_own:
                 facts.imported.add(id(value))
-            work.start(value, place)
+            work.start(value, source)
 
 
 def identify_arguments(work: Worklist) -> None:
@@ -56,21 +56,21 @@ def identify_arguments(work: Worklist) -> None:
             continue
         cls = type(instance.object)
         if not derives(cls, lucid.Tensor) and not (_defines(cls, "__repr__") and _defines(cls, "__hash__")):
-            work.start(instance.object, instance.place)
+            work.start(instance.object, instance.source)
 
 
 def refuse_impure_functions(work: Worklist) -> None:
     """Refuses C functions and methods with effects that are used in other ways than by calling them."""
     facts, code = work.facts, work.facts.code
     passed = code.passed | code.texts if work.profile.all_names else code.passed
-    for place, name, reason in facts.impure:
+    for source, name, reason in facts.impure:
         # Operators and the like call special methods. Classes whose instances may be made are checked by themselves.
-        is_special = name is not None and name.startswith("__") and name != "__new__" and "." in place
+        is_special = name is not None and name.startswith("__") and name != "__new__" and "." in source
         if name is None or is_special or name in passed:
-            work.refuse(place, reason)
-    for place, name, reason in facts.locks:
+            work.refuse(source, reason)
+    for source, name, reason in facts.locks:
         if name is None or name in code.passed_on:
-            work.refuse(place, reason)
+            work.refuse(source, reason)
     if "__subclasses__" in passed:
         work.refuse("__subclasses__", "may call __subclasses__")
     formats = any(named_by(each).formats for each in code.codes if not is_library(each))
@@ -92,7 +92,7 @@ def refuse_hashes_of_arguments(work: Worklist) -> None:
         return
     for instance in work.facts.arguments.values():
         if instance is not None and hash_of(type(instance.object)) is object.__hash__:
-            work.refuse(instance.place, f"may use the hash of {instance.place}, which depends on its address")
+            work.refuse(instance.source, f"may use the hash of {instance.source}, which depends on its address")
 
 
 def _defines(cls: type, name: str) -> bool:

@@ -66,8 +66,8 @@ MAX_BYTES = 65_536
     guarded="code, name, defaults, closure, and the globals and attributes that the code names",
     reason="code can only read what it names; names that do not show in it make the walk guard everything",
 )
-def _function(work: Worklist, function: FunctionType, place: str) -> None:
-    work.add_function(function, place)
+def _function(work: Worklist, function: FunctionType, source: str) -> None:
+    work.add_function(function, source)
 
 
 @_visits(
@@ -75,20 +75,20 @@ def _function(work: Worklist, function: FunctionType, place: str) -> None:
     guarded="name, bases, all attributes and the metaclass; attributes that code names are visited",
     reason="operators and attribute lookup read the class and its bases",
 )
-def visit_class(work: Worklist, cls: type, place: str) -> None:
-    work.add_class(cls, place)
+def visit_class(work: Worklist, cls: type, source: str) -> None:
+    work.add_class(cls, source)
 
 
-def refuse_state(work: Worklist, value: Any, place: str) -> None:
+def refuse_state(work: Worklist, value: Any, source: str) -> None:
     if simple_name_of(type(value)) == "cython_function_or_method":
-        work.refuse(place, f"may call {place}, whose effects cannot be known")
+        work.refuse(source, f"may call {source}, whose effects cannot be known")
         return
-    work.refuse(place, f"reads {place}, a {name_of(type(value))} whose state cannot be checked")
+    work.refuse(source, f"reads {source}, a {name_of(type(value))} whose state cannot be checked")
 
 
 @_visits(types.SimpleNamespace, guarded="every attribute", reason="comparing and printing it read them all")
-def _namespace(work: Worklist, value: Any, place: str) -> None:
-    work.add_instance(value, place, whole=True)
+def _namespace(work: Worklist, value: Any, source: str) -> None:
+    work.add_instance(value, source, whole=True)
 
 
 @_visits(
@@ -99,20 +99,20 @@ def _namespace(work: Worklist, value: Any, place: str) -> None:
     "numbers and texts; `maxlen` if code names it",
     reason="the order of a set depends on its history, so it is compared too",
 )
-def _items(work: Worklist, value: Any, place: str) -> None:
+def _items(work: Worklist, value: Any, source: str) -> None:
     size = sum(1 for _ in iterate(value))
     if size > _MAX_ITEMS and type(value) is list and ATOMS.has_all(map(type, value)):
-        work.guards.sequence(value, place)
-        work.facts.long_lists.append((value, place))
+        work.guards.sequence(value, source)
+        work.facts.long_lists.append((value, source))
         return
     if size > _MAX_ITEMS:
-        work.refuse(place, f"reads {place}, a {name_of(type(value))} of {size} items")
+        work.refuse(source, f"reads {source}, a {name_of(type(value))} of {size} items")
         return
-    work.guards.sequence(value, place)
+    work.guards.sequence(value, source)
     if derives(type(value), collections.deque):
-        work.facts.deques.append((value, place))
+        work.facts.deques.append((value, source))
     for number, item in enumerate(iterate(value)):
-        work.start(item, f"{place}[{number}]")
+        work.start(item, f"{source}[{number}]")
 
 
 @_visits(
@@ -121,9 +121,9 @@ def _items(work: Worklist, value: Any, place: str) -> None:
     guarded="identity, or for a tuple equal items",
     reason="it does not change; its items are visited",
 )
-def visit_constants(work: Worklist, value: Any, place: str) -> None:
+def visit_constants(work: Worklist, value: Any, source: str) -> None:
     for number, item in enumerate(iterate(value)):
-        work.start(item, f"{place}[{number}]")
+        work.start(item, f"{source}[{number}]")
 
 
 @_visits(
@@ -133,27 +133,27 @@ def visit_constants(work: Worklist, value: Any, place: str) -> None:
     guarded=f"keys, values and their order, up to {_MAX_ITEMS:,}; the default factory",
     reason="there is nothing else in it",
 )
-def _entries(work: Worklist, value: dict[Any, Any], place: str) -> None:
+def _entries(work: Worklist, value: dict[Any, Any], source: str) -> None:
     if dict.__len__(value) > _MAX_ITEMS:
-        work.refuse(place, f"reads {place}, a dict of {dict.__len__(value)} entries")
+        work.refuse(source, f"reads {source}, a dict of {dict.__len__(value)} entries")
         return
-    work.guards.whole(value, place, "item")
+    work.guards.whole(value, source, "item")
     if derives(type(value), collections.OrderedDict):
-        work.guards.sequence(value, place)
+        work.guards.sequence(value, source)
     if derives(type(value), collections.defaultdict):
         factory: Any = collections.defaultdict.__dict__["default_factory"]
-        work.guards.slot(value, factory, f"{place}.default_factory")
-        work.start(factory.__get__(value), f"{place}.default_factory")
+        work.guards.slot(value, factory, f"{source}.default_factory")
+        work.start(factory.__get__(value), f"{source}.default_factory")
     for key, item in dict.items(value):
-        work.start(key, f"a key of {place}")
-        work.start(item, item_of(place, key))
+        work.start(key, f"a key of {source}")
+        work.start(item, item_of(source, key))
 
 
 @_visits(types.CellType, guarded="the value of the variable", reason="there is nothing else in it")
-def _cell(work: Worklist, cell: types.CellType, place: str) -> None:
-    work.guards.cell(cell, place)
+def _cell(work: Worklist, cell: types.CellType, source: str) -> None:
+    work.guards.cell(cell, source)
     try:
-        work.start(cell.cell_contents, place)
+        work.start(cell.cell_contents, source)
     except ValueError:
         return
 
@@ -164,26 +164,26 @@ def _cell(work: Worklist, cell: types.CellType, place: str) -> None:
     guarded=f"the bytes, up to {MAX_BYTES:,}, format, shape, strides and whether they can be written to",
     reason="the object behind a view is visited",
 )
-def _bytes(work: Worklist, value: Any, place: str) -> None:
+def _bytes(work: Worklist, value: Any, source: str) -> None:
     try:
         if type(value) is memoryview:
-            work.start(value.obj, f"{place}.obj")
-        array(work, value, place)
+            work.start(value.obj, f"{source}.obj")
+        array(work, value, source)
     except ValueError:  # It is released.
-        refuse_state(work, value, place)
+        refuse_state(work, value, source)
 
 
-def array(work: Worklist, value: Any, place: str) -> None:
+def array(work: Worklist, value: Any, source: str) -> None:
     if (value.nbytes if hasattr(value, "nbytes") else len(value)) > MAX_BYTES:
-        work.refuse(place, f"reads {place}, a {name_of(type(value))} that is too large to be compared at each call")
+        work.refuse(source, f"reads {source}, a {name_of(type(value))} that is too large to be compared at each call")
         return
     if getattr(getattr(value, "dtype", None), "hasobject", False):
-        refuse_state(work, value, place)
+        refuse_state(work, value, source)
         return
     try:
-        work.guards.bytes(value, place)
+        work.guards.bytes(value, source)
     except TypeError:
-        refuse_state(work, value, place)
+        refuse_state(work, value, source)
 
 
 @_visits(
@@ -192,24 +192,24 @@ def array(work: Worklist, value: Any, place: str) -> None:
     guarded="its object",
     reason="the recording sees calls by Python code; a function that C code may call must be pure",
 )
-def _builtin(work: Worklist, function: Any, place: str) -> None:
+def _builtin(work: Worklist, function: Any, source: str) -> None:
     owner = function.__self__
     if type(owner) is types.ModuleType or owner is None:
         if is_reflecting(function):
             work.profile.all_names = True
         elif (reason := reason_for(function)) is not None:
-            work.facts.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+            work.facts.impure.append((source, last_name(source), f"may {reason.replace('calls', 'call', 1)}"))
     elif derives(type(owner), type):
-        work.start(owner, place)
+        work.start(owner, source)
         if type(function) is types.BuiltinFunctionType and (reason := reason_for(function)) is not None:
-            work.facts.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+            work.facts.impure.append((source, last_name(source), f"may {reason.replace('calls', 'call', 1)}"))
     else:
         if type(function) is types.BuiltinFunctionType:
             if is_reflecting(function):
                 work.profile.all_names = True
             elif (reason := reason_for(function)) is not None:
-                work.facts.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
-        work.start(owner, _owner(place))
+                work.facts.impure.append((source, last_name(source), f"may {reason.replace('calls', 'call', 1)}"))
+        work.start(owner, _owner(source))
 
 
 @_visits(
@@ -218,9 +218,9 @@ def _builtin(work: Worklist, function: Any, place: str) -> None:
     guarded="nothing: it does not change",
     reason="the recording sees calls by Python code; a method that C code may call must be pure",
 )
-def _descriptor(work: Worklist, descriptor: Any, place: str) -> None:
+def _descriptor(work: Worklist, descriptor: Any, source: str) -> None:
     if (reason := reason_for_descriptor(descriptor)) is not None:
-        work.facts.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+        work.facts.impure.append((source, last_name(source), f"may {reason.replace('calls', 'call', 1)}"))
 
 
 @_visits(
@@ -230,11 +230,11 @@ def _descriptor(work: Worklist, descriptor: Any, place: str) -> None:
     guarded="identity; the locale and the time zone of the process, which formatting reads",
     reason="it does not change; the time zone of a time is visited, because it may be an object of the user's",
 )
-def _time(work: Worklist, value: Any, place: str) -> None:
+def _time(work: Worklist, value: Any, source: str) -> None:
     work.facts.uses_dates = True
     work.facts.kinds[type(value)] = None
     if type(value) is not datetime.date:
-        work.start(value.tzinfo, f"{place}.tzinfo")
+        work.start(value.tzinfo, f"{source}.tzinfo")
 
 
 @_visits(
@@ -243,22 +243,22 @@ def _time(work: Worklist, value: Any, place: str) -> None:
     guarded="identity; the types that it names are visited",
     reason="calling it, or reading its attributes, uses these types",
 )
-def _alias(work: Worklist, alias: Any, place: str) -> None:
+def _alias(work: Worklist, alias: Any, source: str) -> None:
     if type(alias) is types.GenericAlias:
-        work.start(alias.__origin__, f"{place}.__origin__")
-    work.start(alias.__args__, f"{place}.__args__")
+        work.start(alias.__origin__, f"{source}.__origin__")
+    work.start(alias.__args__, f"{source}.__args__")
 
 
 @_visits(slice, guarded="start, stop and step", reason="they do not change, and are visited")
-def _slice(work: Worklist, value: slice, place: str) -> None:
+def _slice(work: Worklist, value: slice, source: str) -> None:
     for name in ("start", "stop", "step"):
-        work.start(getattr(value, name), f"{place}.{name}")
+        work.start(getattr(value, name), f"{source}.{name}")
 
 
 @_visits(operator.itemgetter, guarded="identity", reason="it does not change; its keys are visited")
-def _item_getter(work: Worklist, getter: Any, place: str) -> None:
+def _item_getter(work: Worklist, getter: Any, source: str) -> None:
     for number, key in enumerate(getter.__reduce__()[1]):
-        work.start(key, f"a key of {place}" if number == 0 else f"key {number} of {place}")
+        work.start(key, f"a key of {source}" if number == 0 else f"key {number} of {source}")
 
 
 @_visits(
@@ -266,9 +266,9 @@ def _item_getter(work: Worklist, getter: Any, place: str) -> None:
     guarded="nothing",
     reason="a call that may lock it runs eagerly; `functools` and `logging` lock only what a plan does not use",
 )
-def _lock(work: Worklist, lock: Any, place: str) -> None:
+def _lock(work: Worklist, lock: Any, source: str) -> None:
     # Calls of its methods are seen; `with lock:` is not.
-    work.facts.locks.append((place, last_name(place), f"may lock {place}"))
+    work.facts.locks.append((source, last_name(source), f"may lock {source}"))
 
 
 @_visits(
@@ -278,27 +278,27 @@ def _lock(work: Worklist, lock: Any, place: str) -> None:
     reason="a call of one of its methods runs eagerly; one that can be read, because no call shows that it is iterated "
     "over, is refused, as is one that writes to an object of the user's",
 )
-def _stream(work: Worklist, stream: Any, place: str) -> None:
+def _stream(work: Worklist, stream: Any, source: str) -> None:
     if may_be_read(stream):
-        refuse_state(work, stream, place)
+        refuse_state(work, stream, source)
     else:
-        visit_output(work, stream, place)
+        visit_output(work, stream, source)
 
 
-def visit_output(work: Worklist, stream: Any, place: str) -> None:
+def visit_output(work: Worklist, stream: Any, source: str) -> None:
     """A stream that code only writes to."""
     if is_standard(stream):
-        work.facts.streams.append((stream, place))
+        work.facts.streams.append((stream, source))
     else:
-        refuse_state(work, stream, place)
+        refuse_state(work, stream, source)
 
 
 @_visits(contextvars.ContextVar, guarded="its value in the current context", reason="only `get` may be called")
-def _context_variable(work: Worklist, variable: contextvars.ContextVar[Any], place: str) -> None:
+def _context_variable(work: Worklist, variable: contextvars.ContextVar[Any], source: str) -> None:
     work.facts.kinds[contextvars.ContextVar] = None
-    work.guards.context(variable, place)
+    work.guards.context(variable, source)
     try:
-        work.start(variable.get(), f"{place}.get()")
+        work.start(variable.get(), f"{source}.get()")
     except LookupError:
         return
 
@@ -311,11 +311,11 @@ def _context_variable(work: Worklist, variable: contextvars.ContextVar[Any], pla
     guarded="the dict behind it",
     reason="it always shows the same dict",
 )
-def _view(work: Worklist, view: Any, place: str) -> None:
+def _view(work: Worklist, view: Any, source: str) -> None:
     """Shows what another object holds, always the same one."""
     for value in gc.get_referents(view):
         if type(value) is not type:
-            work.start(value, place)
+            work.start(value, source)
 
 
 @_visits(
@@ -323,20 +323,20 @@ def _view(work: Worklist, view: Any, place: str) -> None:
     guarded="identity",
     reason="its state is a tensor that the plan reads and writes",
 )
-def visit_generator(work: Worklist, generator: lucid.Generator | None, place: str) -> None:
+def visit_generator(work: Worklist, generator: lucid.Generator | None, source: str) -> None:
     state = _core.generator_state(generator)
-    work.facts.tensors[id(state)] = (state, f"the state of {place}")
+    work.facts.tensors[id(state)] = (state, f"the state of {source}")
 
 
 @_visits(types.MethodType, guarded="the object and the function", reason="they do not change, and are visited")
-def _method(work: Worklist, method: types.MethodType, place: str) -> None:
-    work.start(method.__self__, _owner(place))
-    work.start(method.__func__, place)
+def _method(work: Worklist, method: types.MethodType, source: str) -> None:
+    work.start(method.__self__, _owner(source))
+    work.start(method.__func__, source)
 
 
-def _guard_members(work: Worklist, value: Any, place: str, *names: str) -> None:
+def _guard_members(work: Worklist, value: Any, source: str, *names: str) -> None:
     for name in names:
-        work.guards.slot(value, _core.class_dict(type(value))[name], f"{place}.{name}")
+        work.guards.slot(value, _core.class_dict(type(value))[name], f"{source}.{name}")
 
 
 @_visits(
@@ -344,31 +344,31 @@ def _guard_members(work: Worklist, value: Any, place: str, *names: str) -> None:
     guarded="the function, the arguments and attributes that code names",
     reason="there is nothing else in it",
 )
-def _partial(work: Worklist, partial: functools.partial[Any], place: str) -> None:
-    _guard_members(work, partial, place, "func", "args", "keywords")
-    work.start(partial.func, f"{place}()")
+def _partial(work: Worklist, partial: functools.partial[Any], source: str) -> None:
+    _guard_members(work, partial, source, "func", "args", "keywords")
+    work.start(partial.func, f"{source}()")
     # Not `.args`: a call of the partial reads them, whatever code does with that name.
-    work.start(partial.args, f"the arguments of {place}")
-    work.start(partial.keywords, f"the keywords of {place}")
+    work.start(partial.args, f"the arguments of {source}")
+    work.start(partial.keywords, f"the keywords of {source}")
     # functools.partial() merges another partial only if that has no dict.
     if _core.has_attribute_dict(partial):
-        work.add_instance(partial, place)
+        work.add_instance(partial, source)
     else:
-        work.guards.instance(partial, place)
+        work.guards.instance(partial, source)
 
 
 @_visits(staticmethod, classmethod, guarded="the function", reason="`__init__` can replace it")
-def _wrapper(work: Worklist, wrapper: Any, place: str) -> None:
-    _guard_members(work, wrapper, place, "__func__")
-    work.start(wrapper.__func__, place)
+def _wrapper(work: Worklist, wrapper: Any, source: str) -> None:
+    _guard_members(work, wrapper, source, "__func__")
+    work.start(wrapper.__func__, source)
 
 
 @_visits(property, guarded="the functions and the documentation", reason="`__init__` can replace them")
-def _property(work: Worklist, wrapper: property, place: str) -> None:
-    _guard_members(work, wrapper, place, "fget", "fset", "fdel", "__doc__")
+def _property(work: Worklist, wrapper: property, source: str) -> None:
+    _guard_members(work, wrapper, source, "fget", "fset", "fdel", "__doc__")
     for function in (wrapper.fget, wrapper.fset, wrapper.fdel):
         if function is not None:
-            work.start(function, place)
+            work.start(function, source)
 
 
 @_visits(
@@ -379,7 +379,7 @@ def _property(work: Worklist, wrapper: property, place: str) -> None:
     guarded="every attribute of every object",
     reason="it reads attributes that no code names",
 )
-def _getter(work: Worklist, function: Any, place: str) -> None:
+def _getter(work: Worklist, function: Any, source: str) -> None:
     work.profile.all_names = True
     if type(function) in (operator.attrgetter, operator.methodcaller):
         work.facts.code.texts |= {
@@ -392,17 +392,17 @@ def _getter(work: Worklist, function: Any, place: str) -> None:
     guarded="refused",
     reason="whether it calls its function depends on a cache that cannot be read",
 )
-def _cached(work: Worklist, function: Any, place: str) -> None:
-    work.refuse(place, f"may call {place}, which keeps results in a cache that cannot be checked")
+def _cached(work: Worklist, function: Any, source: str) -> None:
+    work.refuse(source, f"may call {source}, which keeps results in a cache that cannot be checked")
 
 
-def last_name(place: str) -> str | None:
-    """What code calls the value in a place; None for items of containers and the like."""
-    found = re.fullmatch(r"(?:global |closure )?(?:\w+\.)*(\w+)", place)
+def last_name(source: str) -> str | None:
+    """The last name in a source; None for items of containers and the like."""
+    found = re.fullmatch(r"(?:global |closure )?(?:\w+\.)*(\w+)", source)
     return found[1] if found else None
 
 
-def _owner(place: str) -> str:
-    """What stands before the last dot of a place."""
-    owner, dot, _ = place.rpartition(".")
-    return owner if dot else f"{place}.__self__"
+def _owner(source: str) -> str:
+    """The part of a source before its last dot."""
+    owner, dot, _ = source.rpartition(".")
+    return owner if dot else f"{source}.__self__"

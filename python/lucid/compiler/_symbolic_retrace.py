@@ -36,13 +36,13 @@ def _traced(function: Callable[..., Any], trace: NumberTrace) -> Callable[..., A
 
 
 def _replacements(varying: Varying, trace: NumberTrace) -> list[tuple[tuple[Any, ...], Any, Any]]:
-    """What to put into places for the symbolic retrace: the place, what it holds, what it is to hold."""
+    """What the symbolic retrace replaces: a location, what it holds, and what it is to hold."""
     found: list[tuple[tuple[Any, ...], Any, Any]] = []
-    for place, name in varying.places:
-        value = _core.object_in(place)
-        found.append((place, value, trace.place(value, name)))
+    for location, name in varying.locations:
+        value = _core.object_in(location)
+        found.append((location, value, trace.location(value, name)))
     # Other threads would notice.
-    if (varying.numbers or varying.places) and not is_watched():
+    if (varying.numbers or varying.locations) and not is_watched():
         entries = vars(math)
         for name in _MATHS:
             if entries.get(name) is _MATHS[name]:
@@ -75,7 +75,7 @@ class SymbolicRun(NamedTuple):
 
     trace: NumberTrace
     tracing: _core.SymbolicTracing
-    # By their index among the tensors of the call: what was passed in their place.
+    # By index among the tensors of the call: the substitute.
     tensors: dict[int, _core.Tensor]
     result: Any
 
@@ -120,12 +120,12 @@ def retrace(
     del values
     watch = RaiseWatch()
     replacements = _replacements(varying, trace)
-    before = [(place, old) for place, old, _ in replacements]
+    before = [(location, old) for location, old, _ in replacements]
     collects = gc.isenabled()
     try:
         # Destructors that the collector calls would see traced numbers.
         gc.disable()
-        _core.replace_in([(place, new) for place, _, new in replacements])
+        _core.replace_in([(location, new) for location, _, new in replacements])
         sys.settrace(watch)
         tracing.start()
         result = function(*positional, **named)
@@ -141,7 +141,7 @@ def retrace(
 
 
 def is_watched() -> bool:
-    """Whether other code may see traced numbers in places: other threads, or handlers of signals."""
+    """Whether other code may see traced numbers in locations: other threads, or handlers of signals."""
     return not _core.is_only_thread() or any(
         callable(handler := signal.getsignal(number)) and handler is not signal.default_int_handler
         for number in signal.valid_signals()

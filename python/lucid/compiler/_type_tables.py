@@ -166,10 +166,10 @@ def printable(name: Any) -> str:
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
-def item_of(place: str, key: Any) -> str:
-    """The place of an item of a dict. Python refuses to print large integers."""
+def item_of(source: str, key: Any) -> str:
+    """The source of an item of a dict. Python refuses to print large integers."""
     is_short = type(key) in ATOMS and not (type(key) is int and key.bit_length() > 64)
-    return f"{place}[{key!r}]" if is_short else f"{place}[...]"
+    return f"{source}[{key!r}]" if is_short else f"{source}[...]"
 
 
 def is_own_class(cls: type) -> bool:

@@ -33,150 +33,150 @@ _CONTAINERS = (
 )
 
 
-def _tensor(work: Worklist, tensor: lucid.Tensor, place: str) -> None:
-    work.facts.tensors.setdefault(id(tensor), (tensor, place))
-    work.facts.visible.append((tensor, place))
-    work.backward_hooks(_core.tensor_hooks(tensor), place)
+def _tensor(work: Worklist, tensor: lucid.Tensor, source: str) -> None:
+    work.facts.tensors.setdefault(id(tensor), (tensor, source))
+    work.facts.visible.append((tensor, source))
+    work.backward_hooks(_core.tensor_hooks(tensor), source)
     if type(tensor) is not lucid.Tensor:
         work.add_class(type(tensor), simple_name_of(type(tensor)))
         if type(tensor) is lucid.nn.Parameter and not _core.attributes_of(tensor):
-            work.facts.bare.append((tensor, place))
+            work.facts.bare.append((tensor, source))
         else:
-            work.add_instance(tensor, place)
+            work.add_instance(tensor, source)
 
 
-def _constant(work: Worklist, value: Any, place: str) -> None:
+def _constant(work: Worklist, value: Any, source: str) -> None:
     if name := own_effect(value):
         work.refuse(name.rpartition(".")[2], f"may call {name}")
 
 
-def _schedule(work: Worklist, value: Any, place: str) -> None:
+def _schedule(work: Worklist, value: Any, source: str) -> None:
     work.add_class(type(value), type(value).__name__)
-    work.add_instance(value, place)
+    work.add_instance(value, source)
 
 
-def _python_module(work: Worklist, value: Any, place: str) -> None:
+def _python_module(work: Worklist, value: Any, source: str) -> None:
     if type(value) is not types.ModuleType:
         work.add_class(type(value), simple_name_of(type(value)))
-    work.add_instance(value, place)
+    work.add_instance(value, source)
 
 
-def _object(work: Worklist, value: Any, place: str) -> None:
+def _object(work: Worklist, value: Any, source: str) -> None:
     cls = type(value)
     work.add_class(cls, simple_name_of(cls))
     # The names in NumPy's code are not collected.
-    work.add_instance(value, place, whole=_type_tables.library_of(cls) == "numpy")
+    work.add_instance(value, source, whole=_type_tables.library_of(cls) == "numpy")
     for base in _type_tables.builtin_bases(cls):
         if base in _CONTAINERS:
-            RULES[base].visit(work, value, place)
+            RULES[base].visit(work, value, source)
             return
         # Of these, nothing but the value can be read.
         if base not in (int, float, str, bytes, complex, datetime.tzinfo):
-            refuse_state(work, value, place)
+            refuse_state(work, value, source)
             return
 
 
-def _own(work: Worklist, value: Any, place: str) -> None:
+def _own(work: Worklist, value: Any, source: str) -> None:
     """An object of one of Lucid's other classes: everything that it holds may matter."""
     # The table of a compiled module refers to nothing but that module.
     if _type_tables.is_pure_type(type(value)) or type(value) is _core.CompiledCallable:
         return
     if derives(type(value), _core.CompiledCallable):
-        work.add_instance(value, place)
-        work.start(value.__wrapped__, place)
+        work.add_instance(value, source)
+        work.start(value.__wrapped__, source)
     elif _type_tables.is_python_class(type(value)):
-        work.add_instance(value, place, whole=True)
+        work.add_instance(value, source, whole=True)
     else:
-        refuse_state(work, value, place)
+        refuse_state(work, value, source)
 
 
-def _module(work: Worklist, module: Any, place: str) -> None:
+def _module(work: Worklist, module: Any, source: str) -> None:
     work.add_class(type(module), simple_name_of(type(module)))
     try:
-        work.guards.module(module, place)
+        work.guards.module(module, source)
     except AttributeError:
-        work.refuse(place, f"reads {place}, a module that is not initialised")
+        work.refuse(source, f"reads {source}, a module that is not initialised")
         return
     parameters, buffers, modules, hooks, backward_hooks = _core.describe_module(module)
-    work.backward_hooks(backward_hooks, place)
+    work.backward_hooks(backward_hooks, source)
     for name, tensor in (*parameters, *buffers):
-        # This place says more than that of an optimizer.
-        work.facts.tensors[id(tensor)] = (tensor, f"{place}.{name}")
-        work.start(tensor, f"{place}.{name}", name=name)
+        # This source says more than that of an optimizer.
+        work.facts.tensors[id(tensor)] = (tensor, f"{source}.{name}")
+        work.start(tensor, f"{source}.{name}", name=name)
     for name, child in modules:
-        work.start(child, f"{place}[{name}]" if name.isdigit() else f"{place}.{name}")
+        work.start(child, f"{source}[{name}]" if name.isdigit() else f"{source}.{name}")
     for number, hook in enumerate(hooks):
-        work.start(hook, f"hook {number} of {place}")
+        work.start(hook, f"hook {number} of {source}")
     # Code of ours, whose names are not collected, reads what its classes keep.
     ours = work.own_modules.get(type(module))
     if ours is None:
         ours = any(_type_tables.is_own_class(base) and base not in _MODULE_BASES for base in mro_of(type(module)))
         work.own_modules[type(module)] = ours
-    work.add_instance(module, place, whole=ours)
+    work.add_instance(module, source, whole=ours)
 
 
-def _optimizer(work: Worklist, optimizer: Any, place: str) -> None:
+def _optimizer(work: Worklist, optimizer: Any, source: str) -> None:
     work.add_class(type(optimizer), simple_name_of(type(optimizer)))
-    for tensor, where in work.guards.optimizer(optimizer, place):
+    for tensor, where in work.guards.optimizer(optimizer, source):
         work.facts.tensors.setdefault(id(tensor), (tensor, where))
         work.refer(tensor, where)
         if type(tensor) is not lucid.Tensor:
             work.start(tensor, where)
-    for value, where in _kept_by(optimizer, place):
+    for value, where in _kept_by(optimizer, source):
         work.start(value, where)
-    work.add_instance(optimizer, place)
+    work.add_instance(optimizer, source)
     # Which hooks run is not named by anybody's code but ours.
     for name in ("_pre_hooks", "_post_hooks"):
         if (hooks := (_core.attributes_of(optimizer) or {}).get(name)) is not None:
-            work.start(hooks, f"{place}.{name}")
+            work.start(hooks, f"{source}.{name}")
 
 
-def _kept_by(optimizer: Any, place: str) -> Iterator[tuple[Any, str]]:
+def _kept_by(optimizer: Any, source: str) -> Iterator[tuple[Any, str]]:
     """The objects among the options and the state of an optimizer that are neither data nor tensors."""
     base: Any = _core.OptimizerBase
     for number, group in enumerate(base.param_groups.__get__(optimizer)):
         for name in group:
             if name != "params":
-                yield from _foreign(group[name], f"{place}.param_groups[{number}][{name!r}]")
+                yield from _foreign(group[name], f"{source}.param_groups[{number}][{name!r}]")
     for state in base.state.__get__(optimizer).values():
         for name in state:
-            yield from _foreign(state[name], f"{place}.state[...][{name!r}]")
-    yield from _foreign(base.defaults.__get__(optimizer), f"{place}.defaults")
+            yield from _foreign(state[name], f"{source}.state[...][{name!r}]")
+    yield from _foreign(base.defaults.__get__(optimizer), f"{source}.defaults")
 
 
-def _foreign(value: Any, place: str) -> Iterator[tuple[Any, str]]:
+def _foreign(value: Any, source: str) -> Iterator[tuple[Any, str]]:
     # Lists, tuples and dicts are copied at each access.
     cls = type(value)
     if cls in (list, tuple):
         for number, item in enumerate(value):
-            yield from _foreign(item, f"{place}[{number}]")
+            yield from _foreign(item, f"{source}[{number}]")
     elif cls is dict:
         for key, item in value.items():
-            yield from _foreign(item, f"{place}[{key!r}]")
+            yield from _foreign(item, f"{source}[{key!r}]")
     elif cls not in ATOMS and not derives(cls, lucid.Tensor):
-        yield value, place
+        yield value, source
 
 
-def _numpy_array(work: Worklist, value: Any, place: str) -> None:
+def _numpy_array(work: Worklist, value: Any, source: str) -> None:
     work.facts.uses_numpy = True
     work.facts.kinds[type(value)] = None
-    work.facts.views.append((value, place, "base"))
-    array(work, value, place)
+    work.facts.views.append((value, source, "base"))
+    array(work, value, source)
 
 
-def _numpy_constant(work: Worklist, value: Any, place: str) -> None:
+def _numpy_constant(work: Worklist, value: Any, source: str) -> None:
     work.facts.uses_numpy = True
     # The names of the fields of a dtype can be changed.
     if _type_tables.has_fields(value):
-        refuse_state(work, value, place)
+        refuse_state(work, value, source)
     elif not _type_tables.is_numpy_function(value):
-        work.refuse(place, f"may call {place}, whose effects cannot be known")
+        work.refuse(source, f"may call {source}, whose effects cannot be known")
     # Calls of functions of NumPy that are written in C are not seen.
     elif (
         type(function := getattr(value, "_implementation", None)) is types.BuiltinFunctionType
         and (reason := reason_for(function)) is not None
     ):
-        work.refuse(place, f"may {reason.replace('calls', 'call', 1)}")
+        work.refuse(source, f"may {reason.replace('calls', 'call', 1)}")
 
 
 def _is_own(cls: type) -> bool:

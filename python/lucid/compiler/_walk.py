@@ -1,4 +1,4 @@
-"""The walk: finds every place that a call can read, before the call, and guards it.
+"""The walk: finds everything that a call can read, before the call, and guards it.
 
 It starts at the function and follows closures, defaults, globals that code names, imports, attributes and containers.
 It does not analyze control flow: attribute names are the union over all code that may run, and every reachable object
@@ -86,7 +86,7 @@ class Walk:
             for code, functions in work.profile.functions.items():
                 if is_library(code) is not of_libraries:
                     continue
-                # C code has called it, and keeps it in a place that cannot be guarded.
+                # C code has called it, and keeps it where no guard can see it.
                 if code not in facts.code.codes and not of_libraries:
                     work.refuse("", f"runs {printable(code.co_qualname)}, which was not found before the call")
                 for function in functions:
@@ -110,9 +110,9 @@ class Walk:
             for cls in self._classes:
                 self._look_up_class(cls, fresh, all_names)
         self._names, self._all_names = names, all_names
-        for view, place, name in facts.views:
+        for view, source, name in facts.views:
             if name in names or all_names:
-                work.start(getattr(view, name), f"{place}.{name}")
+                work.start(getattr(view, name), f"{source}.{name}")
         facts.views = [] if all_names else [view for view in facts.views if view[2] not in names]
         if all_names:
             open_modules(work, (*facts.instances, *work.instances))
@@ -132,7 +132,7 @@ class Walk:
         if entries is not None:
             if instance.by_path and not _core.has_only_names(entries):
                 self._work.refuse(
-                    instance.place, f"takes {instance.place}, whose attributes do not all have plain names"
+                    instance.source, f"takes {instance.source}, whose attributes do not all have plain names"
                 )
             for name, value in list(entries.items()):
                 if everything or (type(name) is str and name in names):
@@ -146,20 +146,20 @@ class Walk:
                 self._attribute(instance, value, name)
 
     def _attribute(self, instance: Instance, value: Any, name: str) -> None:
-        place = f"{instance.place}.{printable(name)}"
+        source = f"{instance.source}.{printable(name)}"
         if instance.whole and type(value) is types.BuiltinFunctionType:
             # The names in the code that uses it are not collected.
             self._facts.code.passed.add(name)
         if instance.by_path:
-            visit_argument(self._work, value, place, Where.FIELD if name in instance.fields else Where.INSIDE, name)
+            visit_argument(self._work, value, source, Where.FIELD if name in instance.fields else Where.INSIDE, name)
         elif is_output(instance.object, name, value):
-            visit_output(self._work, value, place)
+            visit_output(self._work, value, source)
         else:
-            self._work.start(value, place, name=name)
+            self._work.start(value, source, name=name)
 
     def _look_up_class(self, cls: type, names: set[str], all_names: bool) -> None:
         self._work.holder = cls
-        place = self._facts.guarded_classes[cls]
+        source = self._facts.guarded_classes[cls]
         of_library = _type_tables.library_of(cls) in _LIBRARY_CLASSES
         for name, value in list(_core.class_dict(cls).items()):
             if type(value) is types.MemberDescriptorType:
@@ -167,7 +167,7 @@ class Walk:
             # Operators and the like call special methods that no code names.
             is_implicit = name.startswith("__") and is_object(value)
             if name.startswith("__") and is_function_of_module(value) and (reason := reason_for(value)) is not None:
-                self._work.refuse(name, f"may call {place}.{name}, which {reason}")
+                self._work.refuse(name, f"may call {source}.{name}, which {reason}")
             if not (name in names or all_names or is_implicit or self._ran(value)):
                 continue
             if of_library and (
@@ -175,7 +175,7 @@ class Walk:
                 or (type(value) is FunctionType and is_library_file(value.__code__.co_filename))
             ):
                 continue
-            self._work.start(value, f"{place}.{name}")
+            self._work.start(value, f"{source}.{name}")
 
     def _ran(self, value: Any) -> bool:
         if type(value) is staticmethod or type(value) is classmethod:
@@ -184,7 +184,7 @@ class Walk:
             value = value.fget
         return type(value) is FunctionType and value.__code__ in self._work.profile.ran
 
-    def _visit(self, value: Any, place: str) -> None:
+    def _visit(self, value: Any, source: str) -> None:
         cls = type(value)
         if cls in ATOMS:
             return
@@ -194,10 +194,10 @@ class Walk:
         seen[id(value)] = value
         if len(seen) > _MAX_OBJECTS:
             if len(seen) == _MAX_OBJECTS + 1:
-                self._work.refuse(place, f"can reach more than {_MAX_OBJECTS} objects")
+                self._work.refuse(source, f"can reach more than {_MAX_OBJECTS} objects")
             return
         visit = self._visits.get(cls)
         if visit is None:
             visit = self._visits[cls] = rule_for(cls).visit
         self._work.holder = value
-        visit(self._work, value, place)
+        visit(self._work, value, source)

@@ -75,7 +75,7 @@ class Memory:
         self._structure = structure
         # Without what refers to objects of the program.
         self._state = replace(state, tensors={}, classes=type_set(), containers=type_set())
-        self._places = [place for _, place in state.tensors.values()]
+        self._sources = [source for _, source in state.tensors.values()]
         self._classes, self._containers = len(state.classes), len(state.containers)
         self.update(found, profile)
         # Kept alive, so that their ids are not used again. Guards refer weakly to modules and optimizers, and do not
@@ -93,17 +93,17 @@ class Memory:
         """The result of an earlier walk; None if it may be out of date. `guards` are those that it belongs to."""
         if structure != self._structure or profile.size() != self._known or not guards.holds_state():
             return None
-        objects, places = guards.remembered, self._places
+        objects, sources = guards.remembered, self._sources
         # Guards do not compare them: plans do.
-        if have_hooks(objects[: len(places)]):
+        if have_hooks(objects[: len(sources)]):
             return None
         copied = _core.GuardSet()
         copied.add_state_of(guards)
         copied.remember(self, objects)
-        classes = objects[len(places) : len(places) + self._classes + self._containers]
+        classes = objects[len(sources) : len(sources) + self._classes + self._containers]
         state = replace(
             self._state,
-            tensors={id(tensor): (tensor, place) for tensor, place in zip(objects, places)},
+            tensors={id(tensor): (tensor, source) for tensor, source in zip(objects, sources)},
             classes=type_set(*classes[: self._classes]),
             containers=type_set(*classes[self._classes :]),
         )

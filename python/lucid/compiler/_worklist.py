@@ -46,41 +46,41 @@ class Worklist:
         self.own_modules: ByType[bool] = ByType({})
         self._members: ByType[Members] = ByType({})
 
-    def start(self, value: Any, place: str, holder: Any = None, name: str | None = None) -> None:
+    def start(self, value: Any, source: str, holder: Any = None, name: str | None = None) -> None:
         """Adds a value to visit, and a reference to it: see `refer`."""
-        self.refer(value, place, holder, name)
-        self.values.append((value, place))
+        self.refer(value, source, holder, name)
+        self.values.append((value, source))
 
-    def refer(self, value: Any, place: str, holder: Any = None, name: str | None = None) -> None:
+    def refer(self, value: Any, source: str, holder: Any = None, name: str | None = None) -> None:
         """Adds a reference to a value. The holder is by default the object that is being visited; the name, or else the
-        place, tells its references apart."""
+        source, tells its references apart."""
         cls = type(value)
         if cls in _COUNTED or derives(cls, lucid.Tensor):
             holder = self.holder if holder is None else holder
-            self.facts.references.setdefault(id(value), {})[id(holder), name or place] = place
+            self.facts.references.setdefault(id(value), {})[id(holder), name or source] = source
 
-    def refuse(self, place: str, reason: str) -> None:
+    def refuse(self, source: str, reason: str) -> None:
         """Adds a reason why the call cannot be guarded."""
-        self.facts.refuse(place, reason)
+        self.facts.refuse(source, reason)
 
-    def backward_hooks(self, hooks: list[Any], place: str) -> None:
+    def backward_hooks(self, hooks: list[Any], source: str) -> None:
         """Visits hooks that run during backward, if a call that was recorded has run it."""
         if hooks and not self.profile.runs_backward:
             self.facts.skips_hooks = True
             return
         for hook in hooks:
-            self.start(hook, f"a hook of {place}")
+            self.start(hook, f"a hook of {source}")
 
-    def add_instance(self, value: Any, place: str, *, whole: bool = False, by_path: bool = False) -> Instance:
+    def add_instance(self, value: Any, source: str, *, whole: bool = False, by_path: bool = False) -> Instance:
         """Guards the attributes of an object: those that code names, or all of them if `whole`."""
         members = self._members.get(type(value))
         if members is None:
             members = self._members[type(value)] = members_of(type(value))
-        instance = Instance(value, place, members, whole, by_path)
+        instance = Instance(value, source, members, whole, by_path)
         self.instances.append(instance)
         return instance
 
-    def add_function(self, function: FunctionType, place: str) -> None:
+    def add_function(self, function: FunctionType, source: str) -> None:
         """Guards a function and visits what its code names."""
         code = function.__code__
         cells = function.__closure__ or ()
@@ -91,10 +91,10 @@ class Worklist:
             # their tensors.
             for cell in cells:
                 if not _type_tables.is_weak_tensor(cell):
-                    self.start(cell, place)
+                    self.start(cell, source)
             return
-        self.guards.function(function, place)
-        self.add_instance(function, place)
+        self.guards.function(function, source)
+        self.add_instance(function, source)
         if not self.add_code(function):
             return
         for name, cell in zip(code.co_freevars, cells):
@@ -160,7 +160,7 @@ class Worklist:
                     self.start(module, candidate)
                 candidate = candidate.rpartition(".")[0]
 
-    def add_class(self, cls: type, place: str) -> None:
+    def add_class(self, cls: type, source: str) -> None:
         """Guards a class, the classes that it derives from, and its metaclass."""
         if cls in self.facts.classes:
             return
@@ -180,7 +180,7 @@ class Worklist:
         for base in mro_of(cls):
             if not _type_tables.is_heap_class(base):
                 if not _type_tables.is_known_type(base):
-                    self.refuse(place, f"may create a {name_of(cls)}, whose state cannot be checked")
+                    self.refuse(source, f"may create a {name_of(cls)}, whose state cannot be checked")
                 continue
             if base not in self.facts.guarded_classes:
                 self.facts.guarded_classes[base] = simple_name_of(base)

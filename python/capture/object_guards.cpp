@@ -1,4 +1,4 @@
-#include "capture/places.h"
+#include "capture/object_guards.h"
 
 #include <structmember.h>
 
@@ -86,11 +86,11 @@ PyObject* attributes_of(PyObject* object) {
 
 // Dicts.
 
-DictGuard::DictGuard(PyObject* dict, PyObject* names, std::string place, Style style)
+DictGuard::DictGuard(PyObject* dict, PyObject* names, std::string source, Style style)
     : dict(Py_NewRef(dict)),
       names(Py_XNewRef(names)),
       expected(nullptr),
-      place(std::move(place)),
+      source(std::move(source)),
       style(style),
       version(version_of(dict)) {
   PyObject *name = nullptr, *value = nullptr;
@@ -160,17 +160,17 @@ Difference DictGuard::difference_of(PyObject* key, PyObject* before, PyObject* n
   std::string where;
   switch (style) {
     case Style::kGlobal:
-      where = place + name;
+      where = source + name;
       break;
     case Style::kAttribute:
     case Style::kClass:
-      where = place + "." + name;
+      where = source + "." + name;
       break;
     case Style::kItem:
-      where = place + "[" + value_text(key) + "]";
+      where = source + "[" + value_text(key) + "]";
       break;
   }
-  return {where, style == Style::kItem ? place : name, value_text(before), value_text(now)};
+  return {where, style == Style::kItem ? source : name, value_text(before), value_text(now)};
 }
 
 std::optional<Difference> DictGuard::difference() const {
@@ -198,7 +198,7 @@ std::optional<Difference> DictGuard::difference() const {
       if (!there) return difference_of(PyTuple_GET_ITEM(expected, i), PyTuple_GET_ITEM(expected, i + 1), nullptr);
     }
   }
-  return Difference{place, place, "in one order", "in another"};
+  return Difference{source, source, "in one order", "in another"};
 }
 
 bool DictGuard::add_writes(std::vector<Write>& writes, const std::unordered_set<PyObject*>& made) const {
@@ -208,8 +208,8 @@ bool DictGuard::add_writes(std::vector<Write>& writes, const std::unordered_set<
   if (style == Style::kClass) return is_held;
   const auto add = [&](PyObject* key, PyObject* before, PyObject* now) {
     if (!matches(before, now) || made.contains(now))
-      writes.push_back({{Place::Kind::kEntry, dict, key},
-                        difference_of(key, before, now).place,
+      writes.push_back({{Location::Kind::kEntry, dict, key},
+                        difference_of(key, before, now).source,
                         nb::borrow(before),
                         nb::borrow(now)});
   };
@@ -262,21 +262,21 @@ size_t DictGuard::size() const {
 
 // Instances.
 
-InstanceGuard::InstanceGuard(PyObject* object, std::string place)
+InstanceGuard::InstanceGuard(PyObject* object, std::string source)
     : object(Py_NewRef(object)),
       type(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(object)))),
       dict(nullptr),
       slot(_PyObject_GetDictPtr(object)),
-      place(std::move(place)) {
+      source(std::move(source)) {
   PyErr_Clear();
   if (slot) dict = Py_XNewRef(*slot);
 }
 
 std::optional<Difference> InstanceGuard::difference() const {
   if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != type)
-    return Difference{place + ".__class__", place, reinterpret_cast<PyTypeObject*>(type)->tp_name,
+    return Difference{source + ".__class__", source, reinterpret_cast<PyTypeObject*>(type)->tp_name,
                       Py_TYPE(object)->tp_name};
-  return differ(holds(), place + ".__dict__", "one dict", "another");
+  return differ(holds(), source + ".__dict__", "one dict", "another");
 }
 
 // Classes.
@@ -292,8 +292,8 @@ PyObject* qualified_name_of(PyObject* type) { return heap_type(type) ? heap_type
 
 }  // namespace
 
-ClassGuard::ClassGuard(PyObject* type, std::string place)
-    : type(nullptr), name(nullptr), qualified_name(nullptr), order(nullptr), place(std::move(place)) {
+ClassGuard::ClassGuard(PyObject* type, std::string source)
+    : type(nullptr), name(nullptr), qualified_name(nullptr), order(nullptr), source(std::move(source)) {
   if (!PyType_Check(type)) throw TypeError("class: expected a class");
   this->type = Py_NewRef(type);
   name = Py_XNewRef(name_of(type));
@@ -303,17 +303,17 @@ ClassGuard::ClassGuard(PyObject* type, std::string place)
 
 std::optional<Difference> ClassGuard::difference() const {
   if (reinterpret_cast<PyTypeObject*>(type)->tp_mro != order)
-    return Difference{place + ".__bases__", place, "some classes", "others"};
-  if (const auto difference = differ(equal_constants(name, name_of(type)), place + ".__name__", value_text(name),
+    return Difference{source + ".__bases__", source, "some classes", "others"};
+  if (const auto difference = differ(equal_constants(name, name_of(type)), source + ".__name__", value_text(name),
                                      value_text(name_of(type))))
     return difference;
-  return differ(holds(), place + ".__qualname__", value_text(qualified_name), value_text(qualified_name_of(type)));
+  return differ(holds(), source + ".__qualname__", value_text(qualified_name), value_text(qualified_name_of(type)));
 }
 
 // Cells and slots.
 
-SlotGuard::SlotGuard(PyObject* holder, PyObject* member, std::string place)
-    : holder(nullptr), offset(-1), expected(nullptr), place(std::move(place)) {
+SlotGuard::SlotGuard(PyObject* holder, PyObject* member, std::string source)
+    : holder(nullptr), offset(-1), expected(nullptr), source(std::move(source)) {
   if (member) {
     if (!Py_IS_TYPE(member, &PyMemberDescr_Type)) throw TypeError("slot: expected a member descriptor");
     const PyMemberDef* definition = reinterpret_cast<PyMemberDescrObject*>(member)->d_member;
@@ -328,13 +328,13 @@ SlotGuard::SlotGuard(PyObject* holder, PyObject* member, std::string place)
 }
 
 std::optional<Difference> SlotGuard::difference() const {
-  return differ(holds(), place, value_text(expected), value_text(now()));
+  return differ(holds(), source, value_text(expected), value_text(now()));
 }
 
 // Lists, deques and sets.
 
-SequenceGuard::SequenceGuard(PyObject* holder, std::string place)
-    : holder(Py_NewRef(holder)), expected(nullptr), place(std::move(place)) {
+SequenceGuard::SequenceGuard(PyObject* holder, std::string source)
+    : holder(Py_NewRef(holder)), expected(nullptr), source(std::move(source)) {
   const nb::object items = checked(PyList_New(0));
   for_each_item(holder, [&](PyObject* item) {
     check_status(PyList_Append(items.ptr(), item));
@@ -358,15 +358,15 @@ std::optional<Difference> SequenceGuard::difference() const {
   const Py_ssize_t size = PyTuple_GET_SIZE(expected);
   if (size_of(holder) != size) {
     const auto count = [](Py_ssize_t items) { return std::to_string(items) + (items == 1 ? " item" : " items"); };
-    return Difference{place, place, count(size), count(size_of(holder))};
+    return Difference{source, source, count(size), count(size_of(holder))};
   }
-  Difference found{place, place, "in one order", "in another"};
+  Difference found{source, source, "in one order", "in another"};
   Py_ssize_t i = 0;
   for_each_item(holder, [&](PyObject* item) {
     PyObject* before = PyTuple_GET_ITEM(expected, i);
     if (matches(before, item)) return ++i < size;
     if (!PyAnySet_Check(holder))
-      found = {place + "[" + std::to_string(i) + "]", place, value_text(before), value_text(item)};
+      found = {source + "[" + std::to_string(i) + "]", source, value_text(before), value_text(item)};
     return false;
   });
   return found;
@@ -380,14 +380,15 @@ bool SequenceGuard::add_writes(std::vector<Write>& writes) const {
     for (Py_ssize_t i = 0; i < size; ++i)
       if (!matches(PyTuple_GET_ITEM(expected, i), PyList_GET_ITEM(holder, i))) return false;
     const nb::object added = checked(PyList_GetSlice(holder, size, PyList_GET_SIZE(holder)));
-    writes.push_back({{Place::Kind::kEnd, holder}, place, nb::borrow(expected), checked(PyList_AsTuple(added.ptr()))});
+    writes.push_back(
+        {{Location::Kind::kEnd, holder}, source, nb::borrow(expected), checked(PyList_AsTuple(added.ptr()))});
     return true;
   }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(holder); ++i) {
     PyObject *before = PyTuple_GET_ITEM(expected, i), *now = PyList_GET_ITEM(holder, i);
     if (matches(before, now)) continue;
-    writes.push_back({{Place::Kind::kItem, holder, nullptr, i},
-                      place + "[" + std::to_string(i) + "]",
+    writes.push_back({{Location::Kind::kItem, holder, nullptr, i},
+                      source + "[" + std::to_string(i) + "]",
                       nb::borrow(before),
                       nb::borrow(now)});
   }
@@ -404,14 +405,14 @@ const PyFunctionObject& object_of(PyObject* function) { return *reinterpret_cast
 
 }  // namespace
 
-FunctionGuard::FunctionGuard(PyObject* function, std::string place)
+FunctionGuard::FunctionGuard(PyObject* function, std::string source)
     : function(nullptr),
       name(nullptr),
       qualified_name(nullptr),
       code(nullptr),
       defaults(nullptr),
       keyword_defaults(nullptr),
-      place(std::move(place)) {
+      source(std::move(source)) {
   if (!PyFunction_Check(function)) throw TypeError("function: expected a function");
   this->function = Py_NewRef(function);
   name = Py_XNewRef(object_of(function).func_name);
@@ -428,16 +429,16 @@ bool FunctionGuard::holds() const {
 }
 
 std::optional<Difference> FunctionGuard::difference() const {
-  if (PyFunction_GET_CODE(function) != code) return Difference{place + ".__code__", place, "one code", "another"};
+  if (PyFunction_GET_CODE(function) != code) return Difference{source + ".__code__", source, "one code", "another"};
   if (!same(defaults, PyFunction_GET_DEFAULTS(function)))
-    return Difference{place + ".__defaults__", place, value_text(defaults),
+    return Difference{source + ".__defaults__", source, value_text(defaults),
                       value_text(PyFunction_GET_DEFAULTS(function))};
   if (PyFunction_GET_KW_DEFAULTS(function) != keyword_defaults)
-    return Difference{place + ".__kwdefaults__", place, "one dict", "another"};
-  if (const auto difference = differ(equal_constants(name, object_of(function).func_name), place + ".__name__",
+    return Difference{source + ".__kwdefaults__", source, "one dict", "another"};
+  if (const auto difference = differ(equal_constants(name, object_of(function).func_name), source + ".__name__",
                                      value_text(name), value_text(object_of(function).func_name)))
     return difference;
-  return differ(holds(), place + ".__qualname__", value_text(qualified_name),
+  return differ(holds(), source + ".__qualname__", value_text(qualified_name),
                 value_text(object_of(function).func_qualname));
 }
 

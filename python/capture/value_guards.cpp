@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "capture/places.h"
+#include "capture/object_guards.h"
 
 namespace lucid::python {
 namespace {
@@ -63,14 +63,14 @@ bool Bytes::match(PyObject* holder) const {
   return view.is_valid() && view.layout() == layout_ && view.has_contents(contents_);
 }
 
-BytesGuard::BytesGuard(PyObject* holder, std::string place)
-    : holder(nullptr), expected(holder), place(std::move(place)) {
+BytesGuard::BytesGuard(PyObject* holder, std::string source)
+    : holder(nullptr), expected(holder), source(std::move(source)) {
   this->holder = Py_NewRef(holder);
 }
 
 bool BytesGuard::holds() const { return expected.match(holder); }
 
-std::optional<Difference> BytesGuard::difference() const { return differ(holds(), place, "some values", "others"); }
+std::optional<Difference> BytesGuard::difference() const { return differ(holds(), source, "some values", "others"); }
 
 // Tests of numbers.
 
@@ -93,11 +93,12 @@ bool NumberTest::holds(int64_t number) const {
   return false;
 }
 
-TestGuard::TestGuard(const Place& where, std::vector<NumberTest> tests, int64_t before, int64_t step, std::string place)
+TestGuard::TestGuard(const Location& where, std::vector<NumberTest> tests, int64_t before, int64_t step,
+                     std::string source)
     : where{where.kind, Py_NewRef(where.holder), Py_XNewRef(where.key), where.offset},
       tests(std::move(tests)),
       step(step),
-      place(std::move(place)) {
+      source(std::move(source)) {
   each_outcome(before, [&](bool outcome) {
     expected.push_back(outcome);
     return true;
@@ -124,24 +125,24 @@ bool TestGuard::holds() const {
 }
 
 std::optional<Difference> TestGuard::difference() const {
-  return differ(holds(), place, "a number that passed some tests", value_text(where.now()) + ", which passes others");
+  return differ(holds(), source, "a number that passed some tests", value_text(where.now()) + ", which passes others");
 }
 
 // Numbers that vary.
 
-NumberGuard::NumberGuard(const Place& where, std::string place)
+NumberGuard::NumberGuard(const Location& where, std::string source)
     : where{where.kind, Py_NewRef(where.holder), Py_XNewRef(where.key), where.offset},
       type(where.now() && PyFloat_CheckExact(where.now()) ? &PyFloat_Type : &PyLong_Type),
-      place(std::move(place)) {}
+      source(std::move(source)) {}
 
 std::optional<Difference> NumberGuard::difference() const {
-  return differ(holds(), place, type == &PyFloat_Type ? "a float" : "an int", value_text(where.now()));
+  return differ(holds(), source, type == &PyFloat_Type ? "a float" : "an int", value_text(where.now()));
 }
 
 // Context variables.
 
-ContextGuard::ContextGuard(PyObject* variable, std::string place)
-    : variable(nullptr), expected(nullptr), place(std::move(place)) {
+ContextGuard::ContextGuard(PyObject* variable, std::string source)
+    : variable(nullptr), expected(nullptr), source(std::move(source)) {
   if (!PyContextVar_CheckExact(variable)) throw TypeError("context: expected a context variable");
   this->variable = Py_NewRef(variable);
   expected = now().release().ptr();
@@ -156,13 +157,13 @@ nb::object ContextGuard::now() const {
 bool ContextGuard::holds() const { return same(expected, now().ptr()); }
 
 std::optional<Difference> ContextGuard::difference() const {
-  return differ(holds(), place, value_text(expected), value_text(now().ptr()));
+  return differ(holds(), source, value_text(expected), value_text(now().ptr()));
 }
 
 // Calls.
 
-CallGuard::CallGuard(PyObject* function, std::string place)
-    : function(Py_NewRef(function)), expected(nullptr), place(std::move(place)) {
+CallGuard::CallGuard(PyObject* function, std::string source)
+    : function(Py_NewRef(function)), expected(nullptr), source(std::move(source)) {
   expected = checked(PyObject_CallNoArgs(function)).release().ptr();
 }
 
@@ -176,7 +177,7 @@ bool CallGuard::holds() const {
 
 std::optional<Difference> CallGuard::difference() const {
   const nb::object now = nb::steal(PyObject_CallNoArgs(function));
-  return differ(holds(), place, value_text(expected), value_text(now.ptr()));
+  return differ(holds(), source, value_text(expected), value_text(now.ptr()));
 }
 
 }  // namespace lucid::python

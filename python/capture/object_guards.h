@@ -12,8 +12,9 @@
 
 namespace lucid::python {
 
-// Guards for the kinds of places that a call may read, each with the recorded value. They own the objects that they
-// refer to. holds() runs no user code; difference() describes what has changed.
+// Guards of Python objects that a call may read, each with the recorded value. `source` says where the call reads the
+// object, such as `closure box.items[0]`. Guards own the objects that they refer to. holds() runs no user code;
+// difference() describes what has changed.
 
 /// Entries of a dict: those with certain names, or all of them in order.
 struct DictGuard {
@@ -22,12 +23,12 @@ struct DictGuard {
   PyObject* dict;
   PyObject* names;     // a frozenset; null means all entries
   PyObject* expected;  // a private dict; for all entries a tuple of alternating keys and values
-  std::string place;
+  std::string source;
   Style style;
   /// The dict's version at the last comparison that found no difference.
   mutable uint64_t version;
 
-  DictGuard(PyObject* dict, PyObject* names, std::string place, Style style);
+  DictGuard(PyObject* dict, PyObject* names, std::string source, Style style);
   bool holds() const {
     const uint64_t now = version_of(dict);
     return (now == version && now != 0) || holds_at(now);
@@ -62,9 +63,9 @@ struct InstanceGuard {
   PyObject* type;
   PyObject* dict;   // null if it has none yet
   PyObject** slot;  // the object's pointer to the dict; null if it cannot have one
-  std::string place;
+  std::string source;
 
-  InstanceGuard(PyObject* object, std::string place);
+  InstanceGuard(PyObject* object, std::string source);
   bool holds() const {
     if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != type) return false;
     return !slot || *slot == dict;
@@ -83,9 +84,9 @@ struct ClassGuard {
   PyObject* name;
   PyObject* qualified_name;
   PyObject* order;
-  std::string place;
+  std::string source;
 
-  ClassGuard(PyObject* type, std::string place);
+  ClassGuard(PyObject* type, std::string source);
   bool holds() const {
     const auto* now = reinterpret_cast<PyHeapTypeObject*>(type);
     if (now->ht_type.tp_mro != order) return false;
@@ -105,14 +106,16 @@ struct SlotGuard {
   PyObject* holder;
   Py_ssize_t offset;  // -1 for a cell
   PyObject* expected;
-  std::string place;
+  std::string source;
 
   /// `member` is the descriptor of the slot, or null if the holder is a cell.
-  SlotGuard(PyObject* holder, PyObject* member, std::string place);
+  SlotGuard(PyObject* holder, PyObject* member, std::string source);
   PyObject* now() const { return where().now(); }
   bool holds() const { return same(expected, now()); }
   std::optional<Difference> difference() const;
-  Place where() const { return {offset < 0 ? Place::Kind::kCell : Place::Kind::kSlot, holder, nullptr, offset}; }
+  Location where() const {
+    return {offset < 0 ? Location::Kind::kCell : Location::Kind::kSlot, holder, nullptr, offset};
+  }
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {
@@ -133,14 +136,14 @@ struct NumberTest {
 /// An int that code only tests: the outcomes of the tests are compared, not its value. If the call counts, adding
 /// `step` to it, the tests come before or after that.
 struct TestGuard {
-  Place where;
+  Location where;
   std::vector<NumberTest> tests;
   std::vector<bool> expected;
   int64_t step;
-  std::string place;
+  std::string source;
 
-  /// `before` is what the place held when the recorded call began.
-  TestGuard(const Place& where, std::vector<NumberTest> tests, int64_t before, int64_t step, std::string place);
+  /// `before` is what the location held when the recorded call began.
+  TestGuard(const Location& where, std::vector<NumberTest> tests, int64_t before, int64_t step, std::string source);
   bool holds() const;
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }
@@ -157,11 +160,11 @@ struct TestGuard {
 
 /// An int or a float that the plan takes as it is: another check says which values it serves.
 struct NumberGuard {
-  Place where;
+  Location where;
   PyTypeObject* type;
-  std::string place;
+  std::string source;
 
-  NumberGuard(const Place& where, std::string place);
+  NumberGuard(const Location& where, std::string source);
   bool holds() const {
     PyObject* const now = where.now();
     return now && Py_IS_TYPE(now, type);
@@ -178,9 +181,9 @@ struct NumberGuard {
 struct SequenceGuard {
   PyObject* holder;
   PyObject* expected;  // a tuple
-  std::string place;
+  std::string source;
 
-  SequenceGuard(PyObject* holder, std::string place);
+  SequenceGuard(PyObject* holder, std::string source);
   bool holds() const;
   std::optional<Difference> difference() const;
   /// As DictGuard's, for the items of a list.
@@ -201,9 +204,9 @@ struct FunctionGuard {
   PyObject* code;
   PyObject* defaults;
   PyObject* keyword_defaults;  // the dict; another guard compares its contents
-  std::string place;
+  std::string source;
 
-  FunctionGuard(PyObject* function, std::string place);
+  FunctionGuard(PyObject* function, std::string source);
   bool holds() const;
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }
@@ -231,9 +234,9 @@ class Bytes {
 struct BytesGuard {
   PyObject* holder;
   Bytes expected;
-  std::string place;
+  std::string source;
 
-  BytesGuard(PyObject* holder, std::string place);
+  BytesGuard(PyObject* holder, std::string source);
   bool holds() const;
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }
@@ -247,9 +250,9 @@ struct BytesGuard {
 struct ContextGuard {
   PyObject* variable;
   PyObject* expected;  // null if it has none
-  std::string place;
+  std::string source;
 
-  ContextGuard(PyObject* variable, std::string place);
+  ContextGuard(PyObject* variable, std::string source);
   bool holds() const;
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }
@@ -266,9 +269,9 @@ struct ContextGuard {
 struct CallGuard {
   PyObject* function;
   PyObject* expected;
-  std::string place;
+  std::string source;
 
-  CallGuard(PyObject* function, std::string place);
+  CallGuard(PyObject* function, std::string source);
   bool holds() const;
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }
