@@ -33,7 +33,7 @@ class Number {
   template <typename T>
     requires(std::is_arithmetic_v<T> && !std::same_as<T, bool>)
   explicit operator T() const {
-    note_read();
+    guard_value();
     return is_integer_ ? static_cast<T>(integer_) : static_cast<T>(real_);
   }
   explicit operator bool() const { return *this != 0; }
@@ -68,7 +68,7 @@ class Number {
   }
 
  private:
-  void note_read() const;
+  void guard_value() const;
   static Number compute(Arithmetic operation, const Number& a, const Number& b);
   static bool compare(Arithmetic operation, const Number& a, const Number& b);
 

@@ -123,7 +123,7 @@ class Optimizer {
   class Dependency;
   std::function<void()> add_hook(std::shared_ptr<Hooks>& hooks, Hook hook);
   /// Tells a recording that it depends on this optimizer.
-  void note_use() const;
+  void on_use() const;
   State state_of(const Tensor& param);
   /// Throws ValueError unless the parameters are leaves, and in no group yet.
   void check_new(const std::vector<Tensor>& params) const;

@@ -46,7 +46,7 @@ PyObject* call(PyObject* self, PyObject* const* values, size_t flagged_count, Py
     if (!table) throw RuntimeError("CompiledCallable: connect() has not been called");
     // A debugger stops only in code that runs.
     if (PyThreadState_Get()->c_tracefunc) [[unlikely]] {
-      table->note_eager_call("a trace function is set");
+      table->log_eager_call("a trace function is set");
       return PyObject_Vectorcall(object.target.function, values, flagged_count, names);
     }
     return table->call(PythonCall(object.target, values, flagged_count, names));

@@ -35,7 +35,7 @@ void delete_export(Managed* self) {
 
 template <typename Managed>
 Export<Managed>* make_export(const TensorImpl& shared, bool copied) {
-  note_escape(shared, "hands a tensor to another library");
+  on_escape(shared, "hands a tensor to another library");
   const TensorRef own = alias_of(shared);
   const TensorImpl& tensor = *own;
   auto result = std::make_unique<Export<Managed>>();

@@ -199,7 +199,7 @@ int fill_view(PyObject* self, Py_buffer* view, int flags) {
   if (wants_order(PyBUF_F_CONTIGUOUS) && tensor.sizes().rank() > 1)
     return refuse("the tensor is not laid out in column-major order");
   auto hold = std::make_unique<Export>();
-  note_escape(tensor, "hands a tensor to NumPy");
+  on_escape(tensor, "hands a tensor to NumPy");
   hold->snapshot.take(tensor);
   const auto element = static_cast<Py_ssize_t>(size_of(tensor.dtype()));
   view->buf = const_cast<void*>(hold->snapshot.pin());

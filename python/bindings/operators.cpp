@@ -84,7 +84,7 @@ PyObject* compare_slot(PyObject* a, PyObject* b, int comparison) {
 }
 
 Py_hash_t hash_slot(PyObject* self) {
-  note_hash(tensor_in(self));
+  on_hash(tensor_in(self));
   return _Py_HashPointer(self);
 }
 

@@ -51,7 +51,7 @@ std::optional<PyObject*> PythonCall::verify(const TablePlan& plan, const jit::Pr
 
 void PythonCall::missed(PlanTable& table, bool records) const {
   if (const Ref<TablePlan> stale = records ? table.newest(key()) : nullptr)
-    table.note("recorded again: " + difference(*stale));
+    table.log_event("recorded again: " + difference(*stale));
   drop_unreachable_plans(table);
 }
 

@@ -29,7 +29,7 @@ PyObject* item_method(PyObject* self, PyObject*) {
 
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] {
-    note_read(tensor_in(self), ValuesRead::kAll);
+    on_read(tensor_in(self), ValuesRead::kAll);
     return to_list(tensor_in(self));
   });
 }
@@ -41,12 +41,12 @@ PyObject* dim_method(PyObject* self, PyObject*) { return PyLong_FromSize_t(tenso
 PyObject* element_size(PyObject* self, PyObject*) { return PyLong_FromSize_t(size_of(tensor_in(self).dtype())); }
 PyObject* storage_offset(PyObject* self, PyObject*) {
   return guarded([&] {
-    note_inspection(tensor_in(self), "reads storage_offset of a tensor");
+    on_inspection(tensor_in(self), "reads storage_offset of a tensor");
     return PyLong_FromLongLong(tensor_in(self).offset());
   });
 }
 PyObject* data_ptr(PyObject* self, PyObject*) {
-  note_escape(tensor_in(self), "asks for the address of a tensor");
+  on_escape(tensor_in(self), "asks for the address of a tensor");
   return PyLong_FromVoidPtr(tensor_in(self).data());
 }
 PyObject* is_contiguous_method(PyObject* self, PyObject*) { return PyBool_FromLong(tensor_in(self).is_contiguous()); }
@@ -305,7 +305,7 @@ PyObject* reduce_method(PyObject* self, PyObject*) {
   return guarded([&] {
     const GradModeScope no_grad(false);
     TensorImpl& tensor = tensor_in(self);
-    note_escape(tensor, "pickles a tensor");
+    on_escape(tensor, "pickles a tensor");
     const TensorRef dense = contiguous(alias_of(tensor));
     const auto bytes = static_cast<Py_ssize_t>(size_of(dense->dtype())) * dense->numel();
     const HostView view(*dense);

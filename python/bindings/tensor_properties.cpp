@@ -55,14 +55,14 @@ int set_requires_grad_property(PyObject* self, PyObject* value, void*) {
 
 PyObject* get_is_leaf(PyObject* self, void*) {
   return guarded([&] {
-    note_inspection(tensor_in(self), "reads is_leaf of a tensor");
+    on_inspection(tensor_in(self), "reads is_leaf of a tensor");
     return PyBool_FromLong(is_leaf(tensor_in(self)));
   });
 }
 
 PyObject* get_retains_grad(PyObject* self, void*) {
   return guarded([&] {
-    note_inspection(tensor_in(self), "reads retains_grad of a tensor");
+    on_inspection(tensor_in(self), "reads retains_grad of a tensor");
     return PyBool_FromLong(retains_grad(tensor_in(self)));
   });
 }
@@ -95,7 +95,7 @@ int assign_data(PyObject* self, PyObject* value, void*) {
 
 PyObject* get_is_view(PyObject* self, void*) {
   return guarded([&] {
-    note_inspection(tensor_in(self), "reads whether a tensor is a view");
+    on_inspection(tensor_in(self), "reads whether a tensor is a view");
     return PyBool_FromLong(tensor_in(self).is_view());
   });
 }
@@ -103,7 +103,7 @@ PyObject* get_is_view(PyObject* self, void*) {
 /// The node that computed the tensor, as `_core.Node`, or None.
 PyObject* get_grad_fn(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
-    note_inspection(tensor_in(self), "reads grad_fn of a tensor");
+    on_inspection(tensor_in(self), "reads grad_fn of a tensor");
     const Edge edge = gradient_node(tensor_in(self));
     if (!edge) return Py_NewRef(Py_None);
     return nb::cast(edge).release().ptr();

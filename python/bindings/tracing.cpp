@@ -234,7 +234,7 @@ void PythonTracing::add_float(const TensorImpl& tensor, nb::object value) {
   const Operand operands[] = {Operand(const_cast<TensorImpl*>(&tensor))};
   const Value copy = eager().emit_one(clone, operands, clone.schema.default_attributes());
   const nb::object frame = nb::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
-  if (!frame || !add_comparisons(copy, frame)) return note_read(tensor, ValuesRead::kAll);
+  if (!frame || !add_comparisons(copy, frame)) return on_read(tensor, ValuesRead::kAll);
   auto* const reader = reinterpret_cast<PyFrameObject*>(frame.ptr());
   const nb::object back = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(reader)));
   floats.push_back({std::move(value), TensorRef(tensor_of(copy)),
@@ -307,7 +307,7 @@ void bind_tracing(nb::module_& module) {
       .def_prop_ro("sets_up", [](PythonTracing& self) { return self.context().trace().sets_up; })
       .def_prop_ro("floats", &floats_of)
       .def_rw("forwards_scalars", &PythonTracing::forwards_scalars)
-      .def_prop_ro("met", &accessed_tensors)
+      .def_prop_ro("accessed", &accessed_tensors)
       .def("records", &records, "inputs"_a)
       .def_prop_ro("effects", [](PythonTracing& self) { return self.context().effects(); })
       .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context()); })

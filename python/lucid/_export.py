@@ -196,7 +196,7 @@ class _Exporter:
             if self.calls.bounds and first.ran_backward:
                 # The runs with symbolic sizes have replaced the gradients.
                 first, results = self._trace(args, given)
-            captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
+            captured = [tensor for tensor in first.accessed if all(tensor is not each for each in given)]
             call, obstacle = _core.record_trace(first, given, results, captured, self.name)
         if call is not None:
             program = call.program()
@@ -238,7 +238,7 @@ class _Exporter:
             writes = recording.written
             _core.replace_in([(location, before) for location, _, before, _ in writes])
             tracing.forwards_scalars = leaving is not None
-            if not outcome.learned:
+            if not outcome.record_again:
                 self._check_recording(tracing, recording, outcome, [name for _, name, _, _ in writes])
                 self.unrepeated |= dict.fromkeys(call.name for call in recording.log.calls)
                 return tracing, results

@@ -100,10 +100,10 @@ def trace(call: SizedCall) -> Traced:
     first.keep_contents()
 
     def written() -> list[_core.Tensor]:
-        return [] if first.may_run_twice else first.met
+        return [] if first.may_run_twice else first.accessed
 
     plain = _run(call, given, first, written)
-    captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
+    captured = [tensor for tensor in first.accessed if all(tensor is not each for each in given)]
     expected, _ = _core.record_trace(first, given, plain.results, captured, call.name)
     second = _core.SymbolicTracing(keeps_contents=True)
     symbolic = [

@@ -67,13 +67,13 @@ void after_fork_in_child() {
 
 }  // namespace
 
-void lock_detail::note_locked(LockRank rank) {
+void lock_detail::on_lock(LockRank rank) {
   for (size_t other = static_cast<size_t>(rank); other < kRanks && !t_is_forking; ++other)
     if (t_held[other] != 0) fail("a lock of the same or an earlier rank is acquired", other);
   ++t_held[static_cast<size_t>(rank)];
 }
 
-void lock_detail::note_unlocked(LockRank rank) { --t_held[static_cast<size_t>(rank)]; }
+void lock_detail::on_unlock(LockRank rank) { --t_held[static_cast<size_t>(rank)]; }
 
 void check_no_lock_is_held(const char* what) {
   if constexpr (!LUCID_CHECKS_LOCKS) return;

@@ -49,8 +49,8 @@ enum class LockRank : uint8_t {
 void check_no_lock_is_held(const char* what);
 
 namespace lock_detail {
-void note_locked(LockRank rank);
-void note_unlocked(LockRank rank);
+void on_lock(LockRank rank);
+void on_unlock(LockRank rank);
 }  // namespace lock_detail
 
 /// A mutex with a rank in the lock order. It is held for a few memory accesses, never while Python code may run, the
@@ -62,13 +62,13 @@ class Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   void lock() {
-    if constexpr (LUCID_CHECKS_LOCKS) lock_detail::note_locked(rank_);
+    if constexpr (LUCID_CHECKS_LOCKS) lock_detail::on_lock(rank_);
     uint32_t state = kFree;
     if (!state_.compare_exchange_strong(state, kLocked, std::memory_order_acquire)) [[unlikely]]
       wait();
   }
   void unlock() {
-    if constexpr (LUCID_CHECKS_LOCKS) lock_detail::note_unlocked(rank_);
+    if constexpr (LUCID_CHECKS_LOCKS) lock_detail::on_unlock(rank_);
     if (state_.exchange(kFree, std::memory_order_release) == kContended) [[unlikely]]
       state_.notify_one();
   }

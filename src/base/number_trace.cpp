@@ -84,8 +84,8 @@ bool is_same(const Number& a, const Number& b) { return a.is_integer() == b.is_i
 
 int64_t Number::bits() const { return is_integer_ ? integer_ : std::bit_cast<int64_t>(real_); }
 
-void Number::note_read() const {
-  if (traced_ != 0 && t_trace) t_trace->note_read(traced_);
+void Number::guard_value() const {
+  if (traced_ != 0 && t_trace) t_trace->guard_value(traced_);
 }
 
 Number Number::compute(Arithmetic operation, const Number& a, const Number& b) {
@@ -93,8 +93,8 @@ Number Number::compute(Arithmetic operation, const Number& a, const Number& b) {
   const bool is_traced = t_trace && (t_trace->has(a.traced()) || t_trace->has(b.traced()));
   if (!result) {
     // The program may catch the error, and then go on in a way that depends on the numbers.
-    a.note_read();
-    b.note_read();
+    a.guard_value();
+    b.guard_value();
     throw ValueError("Number: an integer is divided by 0");
   }
   return is_traced ? t_trace->add_computed(operation, a, b, *result) : *result;
@@ -102,7 +102,7 @@ Number Number::compute(Arithmetic operation, const Number& a, const Number& b) {
 
 bool Number::compare(Arithmetic operation, const Number& a, const Number& b) {
   const Number outcome = compute(operation, a, b);
-  outcome.note_read();
+  outcome.guard_value();
   return outcome.integer_ != 0;
 }
 
@@ -117,7 +117,7 @@ Number NumberTrace::add_argument(const Number& value, size_t index) {
   return add({.kind = Step::Kind::kArgument, .left = static_cast<uint32_t>(index), .value = value.with_trace(0)});
 }
 
-void NumberTrace::note_read(uint32_t traced) {
+void NumberTrace::guard_value(uint32_t traced) {
   if (has(traced)) steps_[traced - first_].is_read = true;
 }
 
@@ -134,8 +134,8 @@ uint32_t NumberTrace::step_of(const Number& number) {
 
 Number NumberTrace::add_computed(Arithmetic operation, const Number& a, const Number& b, const Number& result) {
   if (!has_room()) {
-    note_read(a.traced());
-    note_read(b.traced());
+    guard_value(a.traced());
+    guard_value(b.traced());
     return result;
   }
   const uint32_t left = step_of(a), right = step_of(b);

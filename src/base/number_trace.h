@@ -24,7 +24,7 @@ class NumberTrace {
   /// ended ones live on in gradient graphs, for instance.
   bool has(uint32_t traced) const { return traced >= first_ && traced - first_ < steps_.size(); }
   /// The call depends on the value of a number.
-  void note_read(uint32_t traced);
+  void guard_value(uint32_t traced);
   /// Whether the call depends on the value of a number of this recording.
   bool depends_on(uint32_t traced) const { return steps_[traced - first_].is_read; }
   /// Whether the call depends on the value of an argument. It does if the argument was not added.

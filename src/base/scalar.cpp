@@ -51,18 +51,18 @@ constinit thread_local TracedReads* t_reads = nullptr;
 TracedReads::TracedReads() : before_(t_reads) { t_reads = this; }
 TracedReads::~TracedReads() { t_reads = before_; }
 
-void Scalar::note_traced_read() const {
+void Scalar::guard_traced_value() const {
   if (traced_ != 0 && t_reads) t_reads->numbers_.push_back(traced_);
   if (is_size()) static_cast<void>(static_cast<int64_t>(size()));
 }
 
 int64_t Scalar::to_int() const {
-  note_read();
+  guard_value();
   return is_float() ? saturate<int64_t>(real_) : integer_;
 }
 
 void Scalar::store(Dtype dtype, void* element) const {
-  note_read();
+  guard_value();
   // Conversion to a narrow integer takes the low bits of an integer, but saturates a float.
   const auto store_integer = [&]<typename T>(T) {
     put<T>(element, is_float() ? saturate<T>(real_) : static_cast<T>(integer_));
@@ -125,7 +125,7 @@ bool Scalar::operator==(const Scalar& other) const {
 }
 
 uint64_t Scalar::bits() const {
-  note_read();
+  guard_value();
   if (!is_float()) return static_cast<uint64_t>(integer_);
   return std::bit_cast<uint64_t>(real_);
 }

@@ -32,7 +32,7 @@ class Scalar {
   constexpr Dtype kind() const { return kind_; }
   constexpr bool is_float() const { return kind_ == Dtype::kF64; }
   constexpr double to_double() const {
-    note_read();
+    guard_value();
     return is_float() ? real_ : static_cast<double>(integer_);
   }
   /// Floats saturate; NaN becomes 0.
@@ -62,11 +62,11 @@ class Scalar {
   }
 
  private:
-  constexpr void note_read() const {
+  constexpr void guard_value() const {
     if (traced_ != 0 || expression_ != 0) [[unlikely]]
-      note_traced_read();
+      guard_traced_value();
   }
-  void note_traced_read() const;
+  void guard_traced_value() const;
 
   Dtype kind_ : 8;
   uint32_t expression_ : 24 = 0;

@@ -47,7 +47,7 @@ SizeTrace::SizeTrace(const SizeTrace& recorded, std::span<const int64_t> sizes)
       symbols_(sizes.begin(), sizes.end()),
       has_failed_(recorded.has_failed_) {}
 
-void SizeTrace::note_magnitudes() {
+void SizeTrace::bucket_sizes() {
   size_t symbol = 0;
   for (uint32_t i = 0; i < variables_.size(); ++i) {
     if (variables_[i].kind != Variable::Kind::kSymbol) {

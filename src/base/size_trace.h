@@ -47,7 +47,7 @@ class SizeTrace {
   const std::vector<int64_t>& sizes() const { return symbols_; }
   /// Bounds each size by the powers of two around it: code makes choices that are good for sizes of about this
   /// magnitude. Must precede what is noted.
-  void note_magnitudes();
+  void bucket_sizes();
 
   /// Makes this thread note in a trace what it does with traced numbers, until the end of the scope.
   class Scope {

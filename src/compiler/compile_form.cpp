@@ -57,7 +57,7 @@ class FormWriter {
   void add_step(const KernelStep& step) {
     if (!step.kernel)
       throw ValueError("export: {} runs on the host, which exported programs cannot do",
-                       draft_.graph.nodes[static_cast<size_t>(step.host)].op->name());
+                       draft_.graph.nodes[*step.host].op->name());
     PlanForm::Step& written = source_.form.steps.emplace_back();
     written.name = step.kernel->name;
     written.kernel = kernel_index(step.kernel);
@@ -90,7 +90,7 @@ PlanSource compile_form(const IRGraph& graph, const std::map<ValueId, Geometry>&
   PlanSource source;
   with_large_stack([&] {
     SizeTrace trace(recorded, sizes);
-    trace.note_magnitudes();
+    trace.bucket_sizes();
     const SizeTrace::Scope scope(&trace);
     PlanDraft draft(graph, inputs, options);
     PlanPassList passes = plan_passes(OutputMemory::kNew, draft.target);

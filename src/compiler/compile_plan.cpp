@@ -67,8 +67,8 @@ Plan::HostBuffer host_buffer(size_t index, const Geometry& geometry, Dtype dtype
 
 PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<LoadedCode> code) {
   PlanStep ready;
-  if (step.host >= 0) {
-    const IRNode& node = draft.graph.nodes[static_cast<size_t>(step.host)];
+  if (step.host) {
+    const IRNode& node = draft.graph.nodes[*step.host];
     ready.name = node.op->name();
     ready.host = host_function(draft.graph, node);
     for (const IROperand& operand : node.inputs)
@@ -171,7 +171,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
 PlanTemplate::PlanTemplate(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options,
                            const SizeTrace& recorded, std::span<const int64_t> sizes, PassReport* report)
     : trace_(recorded, sizes) {
-  trace_.note_magnitudes();
+  trace_.bucket_sizes();
   with_large_stack([&] {
     const SizeTrace::Scope scope(&trace_);
     auto draft = std::make_unique<PlanDraft>(graph, inputs, options);

@@ -69,7 +69,7 @@ bool place_in_results(PlanDraft& draft) {
 bool write_kernels(PlanDraft& draft) {
   draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts), draft.target);
   for (KernelStep& step : draft.schedule.steps)
-    if (draft.transient.contains(step.packs)) step.packs = -1;
+    if (step.packs && draft.transient.contains(*step.packs)) step.packs.reset();
   number_stages(draft.schedule);
   draft.phase = Phase::kSteps;
   return true;
@@ -140,7 +140,7 @@ class DraftSubject : public PassSubject {
   std::vector<ValueId> effects_of_steps() const {
     IRGraph steps;
     for (const KernelStep& step : draft_.schedule.steps)
-      if (step.host >= 0) steps.nodes.push_back(draft_.graph.nodes[static_cast<size_t>(step.host)]);
+      if (step.host) steps.nodes.push_back(draft_.graph.nodes[*step.host]);
     return effects_of(steps);
   }
 

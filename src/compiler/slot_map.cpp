@@ -9,11 +9,12 @@ namespace {
 
 using Slots = std::map<MemoryKey, Slot>;
 
-/// The plan's input that a step packs, or -1.
-int32_t packed_input(const Slots& slots, const KernelStep& step) {
-  if (step.packs < 0) return -1;
-  const auto found = slots.find({BufferUse::Kind::kValue, step.packs});
-  return found != slots.end() && found->second.area == Slot::Area::kInput ? found->second.index : -1;
+/// The plan's input that a step packs, if any.
+std::optional<uint32_t> packed_input(const Slots& slots, const KernelStep& step) {
+  if (!step.packs) return {};
+  const auto found = slots.find({BufferUse::Kind::kValue, *step.packs});
+  if (found == slots.end() || found->second.area != Slot::Area::kInput) return {};
+  return static_cast<uint32_t>(found->second.index);
 }
 
 /// The buffers in the caller's memory, packed forms and the error word.
@@ -26,7 +27,7 @@ BufferTable fixed_buffers(const IRGraph& graph, const Schedule& schedule) {
     table.fixed[{BufferUse::Kind::kValue, graph.input_ids[i]}] = {Slot::Area::kInput, static_cast<int32_t>(i), 0};
   table.fixed[{BufferUse::Kind::kError, 0}] = {Slot::Area::kError, 0, 0};
   for (const KernelStep& step : schedule.steps) {
-    if (table.packed_input(step) < 0) continue;
+    if (!table.packed_input(step)) continue;
     const BufferUse& form = step.buffers.back();
     table.fixed[key_of(form)] = {Slot::Area::kPacked, static_cast<int32_t>(table.packed_bytes.size()), 0};
     table.packed_bytes.push_back(schedule.scratch_bytes[static_cast<size_t>(form.index)]);
@@ -71,9 +72,11 @@ void add_regions(const IRGraph& graph, const Schedule& schedule, std::span<const
 
 }  // namespace
 
-int32_t BufferTable::packed_input(const KernelStep& step) const { return lucid::packed_input(fixed, step); }
+std::optional<uint32_t> BufferTable::packed_input(const KernelStep& step) const {
+  return lucid::packed_input(fixed, step);
+}
 
-int32_t SlotMap::packed_input(const KernelStep& step) const { return lucid::packed_input(slots, step); }
+std::optional<uint32_t> SlotMap::packed_input(const KernelStep& step) const { return lucid::packed_input(slots, step); }
 
 Slot SlotMap::slot(const BufferUse& use) const {
   Slot slot = slots.at(key_of(use));

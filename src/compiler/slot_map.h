@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,8 +43,8 @@ struct BufferTable {
   std::vector<BlockReuse> reuses;
   std::vector<Region> regions;
 
-  /// The plan's input that the step packs, or -1. A value that the plan itself computes does not count.
-  int32_t packed_input(const KernelStep& step) const;
+  /// The plan's input that the step packs, if any. A value that the plan itself computes does not count.
+  std::optional<uint32_t> packed_input(const KernelStep& step) const;
 };
 
 /// The location of each buffer of a schedule.
@@ -53,7 +54,7 @@ struct SlotMap {
   std::vector<size_t> packed_bytes;
 
   Slot slot(const BufferUse& use) const;
-  int32_t packed_input(const KernelStep& step) const;
+  std::optional<uint32_t> packed_input(const KernelStep& step) const;
 };
 
 /// Size in bytes of the memory of `key`. At least one element: kernels may be passed addresses of empty values.

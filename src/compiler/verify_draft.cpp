@@ -64,8 +64,7 @@ class DraftVerifier {
     std::string where;
     if (at_ != kForever) {
       const KernelStep& step = schedule_.steps[at_];
-      where = fmt::format("step {} ({}) ", at_,
-                          step.host < 0 ? step.kernel->name : graph_.nodes[static_cast<size_t>(step.host)].op->name());
+      where = fmt::format("step {} ({}) ", at_, !step.host ? step.kernel->name : graph_.nodes[*step.host].op->name());
     }
     throw InternalError("schedule of {} is malformed: {}{}\n{}", graph_.name, where, message, schedule_text(draft_));
   }
@@ -156,7 +155,7 @@ class DraftVerifier {
   void check_step(const KernelStep& step) const {
     check_launches_are_independent(step);
     if (step.kernel && !step.kernel->calls.empty()) check_stages_use_their_tiles(step);
-    if (step.packs >= 0) check_packing(step);
+    if (step.packs) check_packing(step);
   }
 
   void check_launch(const KernelStep& step, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
@@ -169,7 +168,7 @@ class DraftVerifier {
       require(use.byte_offset >= 0 && use.byte_offset <= bytes, "passes {}, which starts past the end of its {} bytes",
               lucid::name_of(use), bytes);
     }
-    if (step.host >= 0) {
+    if (step.host) {
       require(step.more_launches.empty(), "calls a host function more than once");
       return;
     }
@@ -235,18 +234,19 @@ class DraftVerifier {
   }
 
   void check_packing(const KernelStep& step) const {
-    require(!draft_.transient.contains(step.packs), "packs %{}, whose contents change before the next run", step.packs);
-    if (!is_given(step.packs)) return;
-    require(step.more_launches.empty() && step.host < 0 && step.kernel->calls.empty(), "packs %{} and does other work",
-            step.packs);
+    require(!draft_.transient.contains(*step.packs), "packs %{}, whose contents change before the next run",
+            *step.packs);
+    if (!is_given(*step.packs)) return;
+    require(step.more_launches.empty() && !step.host && step.kernel->calls.empty(), "packs %{} and does other work",
+            *step.packs);
     const std::vector<bool> writes = writes_of(step);
     for (size_t i = 0; i < step.buffers.size(); ++i) {
       const BufferUse& use = step.buffers[i];
       const bool is_form = i + 1 == step.buffers.size();
-      require(writes[i] == is_form, "packs %{} but {} {}", step.packs, is_form ? "does not write" : "writes",
+      require(writes[i] == is_form, "packs %{} but {} {}", *step.packs, is_form ? "does not write" : "writes",
               lucid::name_of(use));
-      require(is_form ? use.kind == Kind::kScratch : key_of(use) == MemoryKey(Kind::kValue, step.packs),
-              "packs %{} but uses {}", step.packs, lucid::name_of(use));
+      require(is_form ? use.kind == Kind::kScratch : key_of(use) == MemoryKey(Kind::kValue, *step.packs),
+              "packs %{} but uses {}", *step.packs, lucid::name_of(use));
     }
   }
 

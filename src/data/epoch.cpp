@@ -136,7 +136,7 @@ class DataLoader::Epoch::Workers {
 
 DataLoader::Epoch::Epoch(std::shared_ptr<const Dataset> dataset, const DataLoaderOptions& options)
     : dataset_(std::move(dataset)), options_(options) {
-  note_act_outside("takes batches from a DataLoader");
+  on_external_effect("takes batches from a DataLoader");
   const int64_t samples = dataset_->size();
   if (samples < 0) throw ValueError("DataLoader: the size of the dataset is {}", samples);
   // Python's loader samples the seed first too, so both orders are the same.

@@ -166,7 +166,7 @@ Tensor parse_idx(std::span<const char> bytes) {
 }
 
 Tensor read_idx(const std::string& path) {
-  note_act_outside("reads a file");
+  on_external_effect("reads a file");
   const FileSource source("read_idx", path);
   std::vector<char> bytes(source.size());
   source.read(0, bytes.data(), bytes.size());

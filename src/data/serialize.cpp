@@ -324,7 +324,7 @@ Tree read_document(const ByteSource& source) {
 }  // namespace
 
 void save(const Tree& tree, const std::string& path) {
-  note_act_outside("writes a file");
+  on_external_effect("writes a file");
   Document document = document_of(tree);
   OutputFile file("save", path);
   document.write([&](const void* bytes, size_t count) { file.write(bytes, count); });
@@ -332,7 +332,7 @@ void save(const Tree& tree, const std::string& path) {
 }
 
 std::string serialize(const Tree& tree) {
-  note_act_outside("serializes tensors");
+  on_external_effect("serializes tensors");
   Document document = document_of(tree);
   std::string result;
   document.write([&](const void* bytes, size_t count) { result.append(static_cast<const char*>(bytes), count); });
@@ -340,7 +340,7 @@ std::string serialize(const Tree& tree) {
 }
 
 Tree load(const std::string& path) {
-  note_act_outside("reads a file");
+  on_external_effect("reads a file");
   return read_document(FileSource("load", path));
 }
 Tree deserialize(std::span<const char> bytes) { return read_document(MemorySource(bytes)); }

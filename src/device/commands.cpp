@@ -68,7 +68,7 @@ struct VulkanCommands::State : GpuResource {
   /// A recording that is not in use. Waits if many are pending.
   GpuRecording* take_recording();
   GpuRecording* add_recording();
-  void note_use(uint64_t value);
+  void add_use(uint64_t value);
 
   VulkanGpu::State& gpu;
   const GpuLaunchList list;
@@ -112,7 +112,7 @@ GpuRecording::GpuRecording(GpuDevice& device, GpuHostMemory& host_memory, const 
   }
 }
 
-void VulkanCommands::State::note_use(uint64_t value) {
+void VulkanCommands::State::add_use(uint64_t value) {
   uint64_t known = last_use.load(std::memory_order_relaxed);
   while (known < value && !last_use.compare_exchange_weak(known, value, std::memory_order_acq_rel)) {
   }
@@ -195,7 +195,7 @@ void VulkanRun::submit() {
       of_.list.record(commands, block_->address);
     });
   }
-  of_.note_use(value_);
+  of_.add_use(value_);
 }
 
 namespace {
@@ -216,7 +216,7 @@ std::vector<double> VulkanRun::run_timed() {
   timed->commands.end();
   value_ = of_.gpu.queue.submit(timed->commands.handle(), of_.list.cost(),
                                 [&](uint64_t scratch) { of_.list.write_scratch(block_->data, scratch); });
-  of_.note_use(value_);
+  of_.add_use(value_);
   try {
     wait();
     return of_.list.nanoseconds(timed->times);

@@ -30,7 +30,7 @@ GpuTimeline::~GpuTimeline() {
   if (device_.may_destroy()) device_.vk.DestroySemaphore(device_.handle, semaphore_, nullptr);
 }
 
-void GpuTimeline::note(uint64_t value) {
+void GpuTimeline::add_ended(uint64_t value) {
   uint64_t known = known_.load(std::memory_order_relaxed);
   while (known < value && !known_.compare_exchange_weak(known, value, std::memory_order_acq_rel)) {
   }
@@ -40,7 +40,7 @@ bool GpuTimeline::has_ended(uint64_t value) {
   if (value <= known()) return true;
   uint64_t reached = 0;
   device_.check(device_.vk.GetSemaphoreCounterValue(device_.handle, semaphore_, &reached), "report its progress");
-  note(reached);
+  add_ended(reached);
   return value <= reached;
 }
 
@@ -54,7 +54,7 @@ bool GpuTimeline::wait_slice(uint64_t value) {
   const VkResult result = device_.vk.WaitSemaphores(device_.handle, &info, nanoseconds);
   device_.check(result, "finish its work");
   if (result == VK_TIMEOUT) return has_ended(value);
-  note(value);
+  add_ended(value);
   return true;
 }
 

@@ -40,7 +40,7 @@ class GpuTimeline {
   /// Waits for at most a slice of time; returns whether the submission has ended.
   bool wait_slice(uint64_t value);
   /// Remembers that submission `value` has ended.
-  void note(uint64_t value);
+  void add_ended(uint64_t value);
 
   GpuDevice& device_;
   VkSemaphore semaphore_ = nullptr;

@@ -15,7 +15,7 @@ CompiledCalls::CompiledCalls(const CompileOptions& options) : table_(std::make_s
 
 std::vector<Tensor> CompiledCalls::call(CallArguments arguments, const Function& function) const {
   if (jit::TracingContext::is_active()) {
-    jit::note_nested_call(table_);
+    jit::on_nested_call(table_);
     return function(nullptr);
   }
   table_->depends_on().add_to(arguments);

@@ -54,7 +54,7 @@ class CppCall::Traced {
     }
     return_handles();
     recorder_.stop();
-    for (const uint32_t number : recorder_.read_numbers()) numbers().note_read(number);
+    for (const uint32_t number : recorder_.read_numbers()) numbers().guard_value(number);
     return results;
   }
 
@@ -274,7 +274,7 @@ std::string CppCall::difference(const TablePlan& plan) const {
 
 void CppCall::missed(PlanTable& table, bool records) const {
   if (const Ref<TablePlan> stale = records ? table.newest(key_) : nullptr)
-    table.note("recorded again: " + difference(*stale));
+    table.log_event("recorded again: " + difference(*stale));
 }
 
 std::optional<CppCall::Result> CppCall::replay(const TablePlan& plan, const Program::Handles& handles,
@@ -341,14 +341,14 @@ std::optional<CppCall::Varying> CppCall::find_varying(Traced& traced, const Resu
   if (traced.recorder().traces_sizes()) {
     std::set<uint32_t> sizes = traced.positions_of_sizes(true), fixed = traced.positions_of_sizes(false);
     if (found.has_effects) fixed.merge(sizes);
-    table_.note_fixed(key_.structure(), fixed);
+    table_.add_fixed(key_.structure(), fixed);
     if (found.has_effects || sizes.empty()) return std::nullopt;
     found.positions = std::move(sizes);
     found.positions.merge(traced.positions_of_strides());
   }
   std::set<uint32_t> numbers = traced.positions_of_numbers(true), fixed = traced.positions_of_numbers(false);
   if (leaves_graph) fixed.merge(numbers);
-  table_.note_fixed(key_.structure(), fixed);
+  table_.add_fixed(key_.structure(), fixed);
   const std::shared_ptr<NumberTrace>& trace = traced.recorder().numbers();
   std::vector<uint32_t> given = renumber_operands(
       context, [&](uint32_t number) { return !leaves_graph && trace->has(number) && !trace->depends_on(number); });
@@ -378,7 +378,7 @@ Ref<TablePlan> CppCall::plan_of(Traced& traced, std::span<const Ref<TablePlan>> 
   if (!call || !obstacle.empty()) return nullptr;
   if (keeps_tensors) {
     // At first, the next call is recorded instead.
-    if (!table_.note_keeping(key_)) obstacle = "keeps a tensor that it creates, such as in a captured variable";
+    if (!table_.add_keeping(key_)) obstacle = "keeps a tensor that it creates, such as in a captured variable";
     return nullptr;
   }
   auto plan = make_ref<CppPlan>(make_ref<Program>(std::move(*call)), key_,

@@ -19,13 +19,13 @@ std::set<uint32_t> CppTable::fixed(std::string_view structure) const {
   return found == fixed_.end() ? std::set<uint32_t>() : found->second;
 }
 
-void CppTable::note_fixed(std::string_view structure, const std::set<uint32_t>& positions) {
+void CppTable::add_fixed(std::string_view structure, const std::set<uint32_t>& positions) {
   const std::lock_guard lock(mutex());
   if (fixed_.size() >= kMaxRemembered) fixed_.clear();
   fixed_[std::string(structure)].insert(positions.begin(), positions.end());
 }
 
-bool CppTable::note_keeping(const CallKey& key) {
+bool CppTable::add_keeping(const CallKey& key) {
   const std::span<const int64_t> numbers = key.numbers();
   const std::lock_guard lock(mutex());
   if (keeping_.size() >= kMaxRemembered) keeping_.clear();
@@ -59,8 +59,8 @@ class NestedValues : public Dependency {
 
 }  // namespace
 
-void note_nested_call(const std::shared_ptr<CppTable>& table) {
-  if (!table->depends_on().empty()) note_dependency(table.get(), [&] { return std::make_shared<NestedValues>(table); });
+void on_nested_call(const std::shared_ptr<CppTable>& table) {
+  if (!table->depends_on().empty()) on_dependency(table.get(), [&] { return std::make_shared<NestedValues>(table); });
 }
 
 const Dependency* CppPlan::changed() const {

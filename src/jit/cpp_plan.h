@@ -22,10 +22,10 @@ class CppTable {
   std::optional<bool> dynamic() const { return dynamic_; }
   /// The positions in keys with a structure of numbers on whose values the calls depend.
   std::set<uint32_t> fixed(std::string_view structure) const;
-  void note_fixed(std::string_view structure, const std::set<uint32_t>& positions);
+  void add_fixed(std::string_view structure, const std::set<uint32_t>& positions);
   /// A recorded call with this key has kept a tensor that it created. Returns whether it is the first one: later calls
   /// may find that tensor, and keep none.
-  bool note_keeping(const CallKey& key);
+  bool add_keeping(const CallKey& key);
 
  private:
   Mutex& mutex() const { return mutex_of(LockRank::kPlanTable, this); }
@@ -36,12 +36,12 @@ class CppTable {
   const std::optional<bool> dynamic_;
   const Dependencies depends_on_;
   std::map<std::string, std::set<uint32_t>, std::less<>> fixed_;
-  /// The structures and numbers of the keys given to note_keeping().
+  /// The structures and numbers of the keys given to add_keeping().
   std::set<std::pair<std::string, std::vector<int64_t>>> keeping_;
 };
 
 /// A compiled function is called while another one is recorded: the outer recording depends on the same values.
-void note_nested_call(const std::shared_ptr<CppTable>& table);
+void on_nested_call(const std::shared_ptr<CppTable>& table);
 
 /// A plan of a function in C++, and what it depends on other than arguments and tensors.
 class CppPlan : public TablePlan {

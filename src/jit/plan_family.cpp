@@ -76,17 +76,17 @@ Ref<const SizedPlan> PlanFamily::make_from_template(const Sizes& sizes, const Si
 
 Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
   const auto start = std::chrono::steady_clock::now();
-  const auto note_time = [&] {
+  const auto add_time = [&] {
     const int64_t took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
     nanoseconds_ = std::min(took, 2 * nanoseconds_.load() + kShortWhile / 10);
   };
   if (!templates_pay()) {
     Ref<Plan> plan = compile_plan(*source_, evaluation);
-    note_time();
+    add_time();
     return add(sizes, evaluation, std::move(plan));
   }
   std::shared_ptr<const PlanTemplate> made = compile_template(*source_, sizes, evaluation);
-  note_time();
+  add_time();
   if (options().logs("jit"))
     for (const std::string& condition : made->trace().conditions())
       log("jit", fmt::format("{}: its steps for {} serve sizes with {}", source_->record.name, fmt::join(sizes, ", "),

@@ -44,7 +44,7 @@ void PlanTable::Recording::raised(const std::string& what) {
     Variant& known = table_.variant(key_);
     if (++known.raised < kMaxRaising) return;
     known.reason = fmt::format("the last {} calls that were recorded raised {}", kMaxRaising, what);
-    table_.add_note("runs eagerly until a call returns: " + known.reason);
+    table_.add_event("runs eagerly until a call returns: " + known.reason);
   });
 }
 
@@ -69,7 +69,7 @@ void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string&
     Variant& known = plan ? table_.variant(plan->structure, plan->pattern) : table_.variant(key_);
     // Calls that read other values may still be compiled.
     if (!plan && !failure.empty() && read_values && ++known.failed_branches < kMaxFailedBranches) {
-      table_.add_note("runs eagerly for some of the values that it reads: " + failure);
+      table_.add_event("runs eagerly for some of the values that it reads: " + failure);
       ++table_.counters_.eager_calls;
     } else if (is_done) {
       gone = table_.add(known, plan, std::move(failure));

@@ -13,7 +13,7 @@ namespace lucid::jit {
 namespace {
 
 constexpr std::string_view kTopic = "jit";
-constexpr size_t kMaxNotes = 32;
+constexpr size_t kMaxEvents = 32;
 /// How many kernels and conditions of a plan explain() lists.
 constexpr size_t kMaxListed = 24;
 
@@ -63,7 +63,7 @@ std::string PlanTable::explain() {
                   max_plans_, counted.hits, counted.misses, counted.compiles, counted.eager_calls);
   for (size_t i = 0; i < made.size(); ++i) append_plan(text, *made[i], i + 1);
   const std::lock_guard lock(mutex());
-  for (const std::string& note : notes_) text += "\n  " + note;
+  for (const std::string& event : events_) text += "\n  " + event;
   return text;
 }
 
@@ -76,27 +76,27 @@ std::string PlanTable::explain_call(const CallKey& key, const TablePlan* found, 
   return "would be recorded again: " + difference;
 }
 
-void PlanTable::note_sampling(const std::string& difference) {
-  note(fmt::format("records only some of the calls that no plan matches, because few plans are used again: {}",
-                   difference));
+void PlanTable::log_sampling(const std::string& difference) {
+  log_event(fmt::format("records only some of the calls that no plan matches, because few plans are used again: {}",
+                        difference));
 }
 
-void PlanTable::note(const std::string& text) {
+void PlanTable::log_event(const std::string& text) {
   const std::lock_guard lock(mutex());
-  add_note(text);
+  add_event(text);
 }
 
-void PlanTable::note_eager_call(const std::string& reason) {
+void PlanTable::log_eager_call(const std::string& reason) {
   const std::lock_guard lock(mutex());
   ++counters_.eager_calls;
-  add_note("runs eagerly: " + reason);
+  add_event("runs eagerly: " + reason);
 }
 
-void PlanTable::add_note(const std::string& text) {
+void PlanTable::add_event(const std::string& text) {
   if (options().logs(kTopic)) log(kTopic, name_ + ": " + text);
-  if (std::ranges::find(notes_, text) != notes_.end()) return;
-  if (notes_.size() == kMaxNotes) notes_.erase(notes_.begin());
-  notes_.push_back(text);
+  if (std::ranges::find(events_, text) != events_.end()) return;
+  if (events_.size() == kMaxEvents) events_.erase(events_.begin());
+  events_.push_back(text);
 }
 
 }  // namespace lucid::jit

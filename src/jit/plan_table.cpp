@@ -107,7 +107,7 @@ void PlanTable::prefer(const TablePlan& plan) {
   if (found != known->plans.end()) std::rotate(known->plans.begin(), found, found + 1);
 }
 
-void PlanTable::note_unknown_branch(const TablePlan& plan) {
+void PlanTable::count_unknown_branch(const TablePlan& plan) {
   const std::lock_guard lock(mutex());
   if (Variant* const known = find_variant(plan.structure, plan.pattern)) known->score.failed();
 }
@@ -140,7 +140,7 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       if (budget_.take(counters_now().hits, is_full)) return Next::kRecord;
       recording_.release();
       // Once after each recording: to find what differs takes as long as several short calls.
-      if (budget_.skipped() == 1) return Next::kNoteSamplingAndRun;
+      if (budget_.skipped() == 1) return Next::kLogSamplingAndRun;
       return waits_ ? Next::kSkipAndRun : Next::kTimeAndRun;
     }
   }
@@ -227,7 +227,7 @@ void PlanTable::evict_keys_without_plans() {
 }
 
 void PlanTable::run_eagerly(Variant& known, std::string reason) {
-  add_note("runs eagerly: " + reason);
+  add_event("runs eagerly: " + reason);
   known.reason = std::move(reason);
   ++counters_.eager_calls;
 }

@@ -96,9 +96,9 @@ class PlanTable {
   /// Removes plans that can never match again, pending or not, unless they are gone already.
   void remove(std::span<const Ref<TablePlan>> gone);
   /// Adds a note to explain(), and logs it.
-  void note(const std::string& text);
+  void log_event(const std::string& text);
   /// Notes that a call runs eagerly, for a reason that has nothing to do with its arguments.
-  void note_eager_call(const std::string& reason);
+  void log_eager_call(const std::string& reason);
 
   const std::string& name() const { return name_; }
   size_t max_plans() const { return max_plans_; }
@@ -155,7 +155,7 @@ class PlanTable {
     kSkipAndRun,
     kTimeAndRun,
     kReviewAndRun,
-    kNoteSamplingAndRun,
+    kLogSamplingAndRun,
     kRunUntilItReturns,
     kRecord
   };
@@ -179,7 +179,7 @@ class PlanTable {
                     std::optional<typename Front::Result>& result, bool& must_run);
   /// A branch has run, or no branch matched.
   void prefer(const TablePlan& plan);
-  void note_unknown_branch(const TablePlan& plan);
+  void count_unknown_branch(const TablePlan& plan);
   /// `changes` is the value that find_candidates() returned. If it returns kRecord, the caller owns `recording_`.
   Next next(const CallKey& key, uint64_t changes);
   /// A call that might have been recorded took this time without it.
@@ -210,7 +210,7 @@ class PlanTable {
   size_t filled_now() const;
   /// Counts an eager call; returns whether to review the plans of the key.
   static bool should_review(Variant& known);
-  void add_note(const std::string& text);
+  void add_event(const std::string& text);
   PlanCounters counters_now() const;
 
   /// Waits for the oldest recording and adds its plan.
@@ -228,8 +228,8 @@ class PlanTable {
   std::pair<Ref<TablePlan>, bool> newest_unless_stale(const CallKey& key) const;
   /// Notes that calls are being sampled, and what differs between them.
   template <typename Front>
-  void note_sampling(const Front& front);
-  void note_sampling(const std::string& difference);
+  void log_sampling(const Front& front);
+  void log_sampling(const std::string& difference);
   /// Finishes recordings in the order of recording while a condition holds, so that eviction order does not depend on
   /// the order of later calls. The condition is evaluated under the lock.
   template <typename Condition>
@@ -257,7 +257,7 @@ class PlanTable {
   uint64_t next_serial_ = 0;
   /// The hits are those of removed plans only; each plan counts its own.
   PlanCounters counters_;
-  std::vector<std::string> notes_;
+  std::vector<std::string> events_;
 };
 
 /// A call that is being recorded. The destructor ends the recording. If the front reports nothing, the next call is
@@ -271,7 +271,7 @@ class PlanTable::Recording {
 
   const PlanTable& table() const { return table_; }
   /// The call runs without being recorded. A later one may be.
-  void skipped(const std::string& reason) { table_.note_eager_call(reason); }
+  void skipped(const std::string& reason) { table_.log_eager_call(reason); }
   /// The call raised `what`: the class of the exception, or its message.
   void raised(const std::string& what);
   /// The call returned. `make` returns a plan that is not compiled yet, or null; if null, its `obstacle` says why there
@@ -329,8 +329,8 @@ typename Front::Result PlanTable::call(const Front& front) {
         has_returned(front.key());
         return result;
       }
-      case Next::kNoteSamplingAndRun:
-        note_sampling(front);
+      case Next::kLogSamplingAndRun:
+        log_sampling(front);
         review_stale(front);
         return front.run();
       case Next::kSkipAndRun:
@@ -382,7 +382,7 @@ TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates, u
     }
     if (!tried) tried = plan;
   }
-  if (tried) note_unknown_branch(*tried);
+  if (tried) count_unknown_branch(*tried);
   return nullptr;
 }
 
@@ -404,9 +404,9 @@ void PlanTable::review_stale(const Front& front) {
 }
 
 template <typename Front>
-void PlanTable::note_sampling(const Front& front) {
+void PlanTable::log_sampling(const Front& front) {
   const Ref<TablePlan> alike = newest_alike(front.key());
-  note_sampling(alike ? front.difference(*alike) : "the types of its arguments vary");
+  log_sampling(alike ? front.difference(*alike) : "the types of its arguments vary");
 }
 
 template <typename Front>

@@ -69,7 +69,7 @@ bool TracingContext::uses_tensors_of_other_threads() const {
 
 std::vector<TensorRef> TracingContext::captured(std::span<const TensorRef> arguments,
                                                 std::span<const TensorRef> results) {
-  for (const TensorRef& result : results) note_handle(*result);
+  for (const TensorRef& result : results) add_handle(*result);
   std::vector<TensorRef> tensors;
   for (const TensorRef& handle : handles_)
     if (std::ranges::find(arguments, handle) == arguments.end()) tensors.push_back(handle);
@@ -113,7 +113,7 @@ bool TracingContext::keeps_tensors(std::span<const TensorImpl* const> results) c
   });
 }
 
-void TracingContext::note_handle(const TensorImpl& tensor) {
+void TracingContext::add_handle(const TensorImpl& tensor) {
   const int32_t cell = find(*tensor.cell());
   const bool is_from_outside = cell < 0 || trace_.cells[static_cast<size_t>(cell)].outside;
   if (!is_from_outside || own_handles_.contains(&tensor)) return;
@@ -121,8 +121,8 @@ void TracingContext::note_handle(const TensorImpl& tensor) {
 }
 
 void TracingContext::made_handle(const TensorImpl& handle, const TensorImpl* source) {
-  note([&] {
-    if (source) note_handle(*source);
+  record([&] {
+    if (source) add_handle(*source);
     own_handles_.insert(&handle);
   });
 }
@@ -174,7 +174,7 @@ Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
     for (const Operand& operand : call->operands()) {
       TracedOperand& traced = event.operands.emplace_back();
       if (operand.is_value()) {
-        note_handle(*tensor_of(operand));
+        add_handle(*tensor_of(operand));
         traced.view = current_view(*tensor_of(operand));
       } else if (operand.is_scalar())
         traced.number = operand.scalar();
@@ -185,7 +185,7 @@ Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
 }
 
 void TracingContext::made(const TensorImpl& tensor) {
-  note([&] {
+  record([&] {
     add_own_cell(tensor);
     own_handles_.insert(&tensor);
   });
@@ -208,7 +208,7 @@ void TracingContext::trace_sizes(const Call& call, const Values& results) {
 }
 
 void TracingContext::computed(const Call& call, const Values& results) {
-  note([&] {
+  record([&] {
     trace_sizes(call, results);
     if (call.op().effects == Effects::kExternal) give_up(fmt::format("calls {}, which has effects", call.name()));
     Event& event = add_event(Event::Kind::kComputed, &call);
@@ -223,7 +223,7 @@ void TracingContext::computed(const Call& call, const Values& results) {
 }
 
 void TracingContext::viewed(const Call& call, const TensorImpl& result) {
-  note([&] {
+  record([&] {
     const Operand operands[] = {call.operand(0)};
     const Call first(call.op(), operands, call.attributes());
     Event& event = add_event(Event::Kind::kViewed, &first);
@@ -246,7 +246,7 @@ void TracingContext::add_view(const TensorImpl& view, const TensorImpl& base, co
 }
 
 void TracingContext::detached(const TensorImpl& source, const TensorImpl& result) {
-  note([&] { add_view(result, source, nullptr); });
+  record([&] { add_view(result, source, nullptr); });
 }
 
 const TracingContext::View* TracingContext::view_of(const TensorImpl& tensor) const {
@@ -280,12 +280,12 @@ bool TracingContext::is_end(const GradNode& node) const {
 }
 
 void TracingContext::writes(const Call& call, std::span<TensorImpl* const> destinations) {
-  note([&] {
+  record([&] {
     // Contents that the host wrote are recorded before the op overwrites them, unless it overwrites all of them.
     for (const Operand& operand : call.operands())
       if (operand.is_value()) cell_of(*tensor_of(operand));
     for (const TensorImpl* destination : destinations) {
-      note_handle(*destination);
+      add_handle(*destination);
       const int32_t index = find(*destination->cell());
       if (index >= 0) {
         TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
@@ -315,7 +315,7 @@ void TracingContext::restore_contents() {
 }
 
 void TracingContext::written(const Call& call, std::span<TensorImpl* const> destinations) {
-  note([&] {
+  record([&] {
     Event& event = add_event(Event::Kind::kWritten, &call);
     for (const TensorImpl* destination : destinations) {
       TracedCell& cell = trace_.cells[static_cast<size_t>(cell_of(*destination))];
@@ -327,7 +327,7 @@ void TracingContext::written(const Call& call, std::span<TensorImpl* const> dest
 }
 
 void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
-  note([&] {
+  record([&] {
     const TensorRef from =
         make_ref<TensorImpl>(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
     own_handles_.insert(from.get());
@@ -345,7 +345,7 @@ void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
 
 void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads) {
   ++effects_;
-  if (leaf) note_handle(*leaf);
+  if (leaf) add_handle(*leaf);
   for (GradientUse& use : gradient_uses_) {
     // A leaf gets its slot together with its first gradient.
     if (!use.slot && use.leaf && use.leaf->autograd()) use.slot = use.leaf->autograd()->slot;
@@ -362,15 +362,15 @@ void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, 
 }
 
 void TracingContext::gradient_read(const TensorImpl* leaf, const GradSlot* slot) {
-  note([&] { use_gradient(leaf, slot, true); });
+  record([&] { use_gradient(leaf, slot, true); });
 }
 
 void TracingContext::gradient_replaced(const TensorImpl* leaf, const GradSlot* slot) {
-  note([&] { use_gradient(leaf, slot, false); });
+  record([&] { use_gradient(leaf, slot, false); });
 }
 
 void TracingContext::rebases(TensorImpl& root) {
-  note([&] {
+  record([&] {
     if (is_own(root)) return;
     ++effects_;
     for (const Rebased& rebased : rebased_)
@@ -380,7 +380,7 @@ void TracingContext::rebases(TensorImpl& root) {
 }
 
 void TracingContext::hooked(const GradNode* node) {
-  note([&] {
+  record([&] {
     // A hook on a node that the call created is copied with the node.
     if (!node || is_end(*node)) give_up("registers a gradient hook on a leaf or a tensor from outside");
   });
@@ -388,7 +388,7 @@ void TracingContext::hooked(const GradNode* node) {
 
 void TracingContext::ran(const GradNode& node) {
   ran_backward_ = true;
-  note([&] {
+  record([&] {
     if (!is_end(node)) return;
     const auto* end = dynamic_cast<const AccumulateNode*>(&node);
     if (!end) return give_up("runs backward through a graph from outside");

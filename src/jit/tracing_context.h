@@ -157,7 +157,7 @@ class TracingContext : public EagerObserver {
   void add_own_cell(const TensorImpl& tensor);
   int32_t cell_of(const TensorImpl& tensor);
   /// Notes that the call uses a tensor, unless it or its memory was created by the call.
-  void note_handle(const TensorImpl& tensor);
+  void add_handle(const TensorImpl& tensor);
   void add_view(const TensorImpl& view, const TensorImpl& base, const Call* call);
   /// Whether a node is where the graph that the call created ends: an older node, or the accumulator of a leaf.
   bool is_end(const GradNode& node) const;
@@ -166,7 +166,7 @@ class TracingContext : public EagerObserver {
   void join(std::span<const ImportedCell> group);
   /// Runs a step of the recording. If memory runs out, the recording is abandoned; the recorded call continues.
   template <typename Step>
-  void note(const Step& step) {
+  void record(const Step& step) {
     if (!is_out_of_memory_ && !has_memory_for(step)) run_out_of_memory();
   }
   void run_out_of_memory();

@@ -16,7 +16,7 @@ int64_t TracingContext::shift_of(const Cell& cell) const {
 
 void TracingContext::join_overlapping_cells() {
   if (!imports_may_overlap()) return;
-  note([&] {
+  record([&] {
     std::vector<ImportedCell> cells;
     for (size_t i = 0; i < trace_.cells.size(); ++i)
       if (trace_.cells[i].outside) add_if_imported(*trace_.cells[i].outside, i, cells);

@@ -28,7 +28,7 @@ void append_elements(const Geometry& geometry, size_t size, size_t axis, const c
 }  // namespace
 
 void TracingContext::values_read(const TensorImpl& tensor, ValuesRead what) {
-  note([&] {
+  record([&] {
     if (tensor.numel() == 0) return;
     static const Op& copy = op_table().at("clone");
     static const Op& differs = op_table().at("ne");
@@ -61,37 +61,37 @@ void TracingContext::add_guard(const TensorImpl& tensor, const Op& op, std::span
 }
 
 void TracingContext::escaped(const TensorImpl&, std::string_view how) {
-  note([&] { give_up(how); });
+  record([&] { give_up(how); });
 }
 
 void TracingContext::acted_outside(std::string_view how) {
-  note([&] { give_up(how); });
+  record([&] { give_up(how); });
 }
 
 void TracingContext::changed(const TensorImpl& tensor, std::string_view how) {
-  note([&] {
+  record([&] {
     if (!is_own(tensor)) return give_up(how);
     own_leaves_.emplace_back(const_cast<TensorImpl*>(&tensor));
   });
 }
 
 void TracingContext::inspected(const TensorImpl& tensor, std::string_view how) {
-  note([&] {
+  record([&] {
     if (!is_own(tensor)) give_up(how);
   });
 }
 
 void TracingContext::used(const TensorImpl& tensor) {
-  note([&] {
+  record([&] {
     // A gradient is found by its leaf, and is of the same type.
     if (std::ranges::any_of(gradient_uses_, [&](const auto& use) { return use.initial.get() == &tensor; })) return;
-    note_handle(tensor);
+    add_handle(tensor);
     if (known_handles_.contains(&tensor)) used_.insert(&tensor);
   });
 }
 
 void TracingContext::hashed(const TensorImpl& tensor) {
-  note([&] {
+  record([&] {
     if (!is_own(tensor)) hashed_.emplace_back(const_cast<TensorImpl*>(&tensor));
   });
 }

@@ -207,7 +207,7 @@ class Narrowing {
     return Form::kExact;
   }
 
-  void note_use(Id used, Form form) {
+  void add_use(Id used, Form form) {
     Uses& uses = uses_[used];
     uses.is_narrow |= form == Form::kNarrow;
     uses.is_wide |= form == Form::kIndex || form == Form::kExact;
@@ -217,14 +217,14 @@ class Narrowing {
   /// Backwards, so that the uses of a value are known before those of its operands are decided.
   void find_uses(uint32_t index) {
     const Block& block = kernel_.blocks[index];
-    for (const Id id : block.yields) note_use(id, Form::kExact);
+    for (const Id id : block.yields) add_use(id, Form::kExact);
     for (size_t i = block.instructions.size(); i-- > 0;) {
       const Id id = block.instructions[i];
       const Instruction& x = kernel_.instructions[id];
       for (size_t b = x.blocks.size(); b-- > 0;) find_uses(x.blocks[b]);
       if (x.code == Code::kResult) continue;
       for (size_t operand = 0; operand < x.operands.size(); ++operand)
-        note_use(x.operands[operand], form_of(id, operand));
+        add_use(x.operands[operand], form_of(id, operand));
     }
   }
 

@@ -21,7 +21,7 @@ std::string setting_text(const Item& item) {
 }  // namespace
 
 Tensor Activation::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   if (!op_) op_ = &op_table().at(op_name());
   const Op& op = *op_;
   Attributes attributes;
@@ -68,23 +68,23 @@ std::string RReLU::extra_repr() const {
 }
 
 Tensor GLU::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   return glu(input, options.dim);
 }
 std::string GLU::extra_repr() const { return fmt::format("dim={}", options.dim); }
 
 Tensor Softmax::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   return softmax(input, options.dim);
 }
 std::string Softmax::extra_repr() const { return fmt::format("dim={}", options.dim); }
 Tensor LogSoftmax::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   return log_softmax(input, options.dim);
 }
 std::string LogSoftmax::extra_repr() const { return fmt::format("dim={}", options.dim); }
 Tensor Softmin::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   return softmin(input, options.dim);
 }
 std::string Softmin::extra_repr() const { return fmt::format("dim={}", options.dim); }

@@ -26,7 +26,7 @@ Sequential& Sequential::append(Ptr<Module> module) {
 }
 
 Tensor Sequential::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   Tensor result = input;
   for (size_t i = 0; i < size(); ++i) {
     const Ptr<Module> module = &child_at(i);
@@ -36,7 +36,7 @@ Tensor Sequential::forward(const Tensor& input) {
 }
 
 Item Sequential::forward_with(const Arguments& arguments) {
-  note_use(*this);
+  on_use(*this);
   Item result = arguments.bind("Sequential.forward", {"input"}, 1).front();
   for (size_t i = 0; i < size(); ++i) {
     const Ptr<Module> module = &child_at(i);

@@ -70,8 +70,8 @@ class ModuleDependency : public Dependency {
 
 }  // namespace
 
-void note_use(const Module& module) {
-  note_dependency(&module, [&] {
+void on_use(const Module& module) {
+  on_dependency(&module, [&] {
     const Unobserved unobserved;
     return std::make_shared<ModuleDependency>(const_cast<Module&>(module));
   });

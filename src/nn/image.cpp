@@ -22,7 +22,7 @@ void Pad::build(std::optional<Dtype>) {
 }
 
 Tensor Pad::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   return pad(input, options.padding, mode(), options.value);
 }
 
@@ -32,7 +32,7 @@ std::string Pad::extra_repr() const {
 }
 
 Tensor Upsample::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   OpSettings settings = {{"mode", options.mode}, {"align_corners", to_item(options.align_corners)}};
   if (options.scale_factor.is_tuple()) {
     // The op has a single factor for all dimensions.

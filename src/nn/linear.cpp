@@ -44,7 +44,7 @@ void LazyLinear::reset_parameters() {
 }
 
 void LazyLinear::materialize(int64_t features) {
-  note_setup();
+  on_setup();
   options.in_features = features;
   resize_parameter(parameter("weight"), {options.out_features, options.in_features});
   resize_parameter(parameter("bias"), {options.out_features});
@@ -91,14 +91,14 @@ Item Identity::forward_with(const Arguments& arguments) {
 }
 
 Tensor Flatten::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   return flatten(input, options.start_dim, options.end_dim);
 }
 std::string Flatten::extra_repr() const {
   return fmt::format("start_dim={}, end_dim={}", options.start_dim, options.end_dim);
 }
 Tensor Unflatten::forward(const Tensor& input) {
-  note_use(*this);
+  on_use(*this);
   return unflatten(input, options.dim, options.unflattened_size);
 }
 std::string Unflatten::extra_repr() const {

@@ -103,7 +103,7 @@ void Module::set_object(void* object) {
 }
 
 void Module::changed(bool mode_only) {
-  note_use(*this);
+  on_use(*this);
   // Visits each module above once, at any depth, even if a module contains itself.
   Module* last = this;
   being_changed_ = true;
@@ -127,20 +127,20 @@ void Module::unlink(Module& child) {
 }
 
 NamedSlot* Module::find_parameter(std::string_view name) {
-  note_use(*this);
+  on_use(*this);
   return find_in(parameters_, name);
 }
 NamedSlot* Module::find_buffer(std::string_view name) {
-  note_use(*this);
+  on_use(*this);
   return find_in(buffers_, name);
 }
 NamedChild* Module::find_child(std::string_view name) {
-  note_use(*this);
+  on_use(*this);
   return find_in(children_, name);
 }
 
 Tensor Module::parameter(std::string_view name) const {
-  note_use(*this);
+  on_use(*this);
   // A hook may replace a parameter by a buffer that it computes from other parameters (weight norm, pruning).
   for (const NamedSlot& named : parameters_)
     if (named.name == name) return named.slot.get();
@@ -149,22 +149,22 @@ Tensor Module::parameter(std::string_view name) const {
   return at(parameters_, *this, "parameter", name).slot.get();
 }
 Tensor Module::buffer(std::string_view name) const {
-  note_use(*this);
+  on_use(*this);
   return at(buffers_, *this, "buffer", name).slot.get();
 }
 
 Module& Module::child(std::string_view name) const {
-  note_use(*this);
+  on_use(*this);
   const Ptr<Module>& module = at(children_, *this, "module", name).module;
   if (!module) throw ValueError("{}: the submodule '{}' is None", type_name(), name);
   return *module;
 }
 size_t Module::child_count() const {
-  note_use(*this);
+  on_use(*this);
   return children_.size();
 }
 Module& Module::child_at(size_t i) const {
-  note_use(*this);
+  on_use(*this);
   if (i >= children_.size()) throw IndexError("{}: there is no module {} among {}", type_name(), i, children_.size());
   const NamedChild& child = children_[i];
   if (!child.module) throw ValueError("{}: the submodule '{}' is None", type_name(), child.name);

@@ -156,7 +156,7 @@ Item Module::run_forward(const Arguments& arguments) {
 
 Item Module::call(const Tensor& input) {
   check_stack("module call");
-  note_use(*this);
+  on_use(*this);
   if (call_hooks_ > 0 || global_hooks().has_call_hooks()) return call(Arguments({Item(input)}));
   Bridge* bridge = Bridge::of(*this);
   return bridge ? bridge->forward(*this, input) : forward_one(input);
@@ -199,7 +199,7 @@ Item Module::call_with_backward_hooks(const Arguments& arguments) {
 
 Item Module::call(const Arguments& arguments) {
   check_stack("module call");
-  note_use(*this);
+  on_use(*this);
   const Ptr<Module> kept(this);
   Arguments given = arguments;
   std::vector<const HookEntry*> called;

@@ -90,7 +90,7 @@ void Bridge::save_own_state(Module& module, StateDict& state, const std::string&
 }
 
 void Module::save_state(StateDict& state, const std::string& prefix, bool keep_vars) {
-  note_use(*this);
+  on_use(*this);
   Path path{"state_dict"};
   save_tree(state, prefix, keep_vars, path);
 }
@@ -255,7 +255,7 @@ struct Copies {
 }  // namespace
 
 Ptr<Module> Module::clone() {
-  note_use(*this);
+  on_use(*this);
   Copies copies;
   return copies.copy(*this);
 }

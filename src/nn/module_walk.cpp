@@ -72,7 +72,7 @@ std::pair<std::string, std::string> split_path(const std::string& path) {
 }  // namespace
 
 NamedModules Module::named_modules(const std::string& prefix, bool remove_duplicate) {
-  note_use(*this);
+  on_use(*this);
   NamedModules found;
   std::unordered_set<const Module*> seen;
   walk(*this, prefix, remove_duplicate, seen, found);
@@ -80,7 +80,7 @@ NamedModules Module::named_modules(const std::string& prefix, bool remove_duplic
 }
 
 NamedModules Module::named_children() {
-  note_use(*this);
+  on_use(*this);
   NamedModules found;
   std::unordered_set<const Module*> seen;
   for (const NamedChild& child : children_)
@@ -89,12 +89,12 @@ NamedModules Module::named_children() {
 }
 
 NamedTensors Module::named_parameters(const std::string& prefix, bool recurse, bool remove_duplicate) {
-  note_use(*this);
+  on_use(*this);
   return named_tensors(*this, &Module::parameter_slots, prefix, recurse, remove_duplicate);
 }
 
 NamedTensors Module::named_buffers(const std::string& prefix, bool recurse, bool remove_duplicate) {
-  note_use(*this);
+  on_use(*this);
   return named_tensors(*this, &Module::buffer_slots, prefix, recurse, remove_duplicate);
 }
 
@@ -144,12 +144,12 @@ void Module::apply(const std::function<void(Module&)>& function) {
 }
 
 bool Module::training() const {
-  note_use(*this);
+  on_use(*this);
   return training_;
 }
 
 void Module::set_training(bool training) {
-  note_use(*this);
+  on_use(*this);
   training_ = training;
   changed(/*mode_only=*/true);
 }

@@ -37,14 +37,14 @@ void OpModule::build(std::optional<Dtype>) {
 }
 
 const Item& OpModule::setting(std::string_view name) const {
-  note_use(*this);
+  on_use(*this);
   for (const auto& [own, item] : settings_)
     if (own == name) return item;
   throw InternalError("{} has no setting '{}'", type_name(), name);
 }
 
 std::vector<Tensor> OpModule::apply(const std::string& name, const std::vector<Tensor>& inputs) const {
-  note_use(*this);
+  on_use(*this);
   const Op& op = op_table().at(name);
   auto* self = const_cast<OpModule*>(this);
   std::vector<Tensor> tensors = inputs;

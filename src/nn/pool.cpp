@@ -67,7 +67,7 @@ Item AdaptivePool::forward_with(const Arguments& arguments) {
 std::string AdaptivePool::extra_repr() const { return shown(settings_, {"output_size"}); }
 
 Item MaxUnpool::forward_with(const Arguments& arguments) {
-  note_use(*this);
+  on_use(*this);
   const auto items = arguments.bind(type_name() + ".forward", {"input", "indices", "output_size"}, 2);
   OpSettings settings = settings_;
   if (!items[2].is_none()) {

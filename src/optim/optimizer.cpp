@@ -167,27 +167,27 @@ class Optimizer::Dependency : public lucid::Dependency {
   std::vector<std::vector<Tensor>> params_;
 };
 
-void Optimizer::note_use() const {
-  note_dependency(counters_.get(), [&] { return std::make_shared<Dependency>(*this); });
+void Optimizer::on_use() const {
+  on_dependency(counters_.get(), [&] { return std::make_shared<Dependency>(*this); });
 }
 
 const std::vector<std::shared_ptr<ParamGroup>>& Optimizer::param_groups() const {
-  note_use();
+  on_use();
   return groups_;
 }
 
 uint64_t Optimizer::steps_taken() const {
-  note_act_outside("reads how many steps an optimizer has taken");
+  on_external_effect("reads how many steps an optimizer has taken");
   return counters_->steps;
 }
 
 void Optimizer::changed() {
-  note_use();
+  on_use();
   ++counters_->version;
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
-  note_use();
+  on_use();
   const NoGrad no_grad;
   const auto groups = groups_;
   for (const auto& group : groups)
@@ -202,7 +202,7 @@ void Optimizer::zero_grad(bool set_to_none) {
 }
 
 Tensor Optimizer::step(const std::function<Tensor()>& closure) {
-  note_use();
+  on_use();
   Hooks::run(pre_hooks_, *this);
   Tensor loss;
   if (rule_ && rule_->step) {
@@ -239,10 +239,10 @@ void Optimizer::step_group(ParamGroup& group) {
 }
 
 Optimizer::State Optimizer::state(const Tensor& param) {
-  note_use();
+  on_use();
   const State state = state_of(param);
   // The first step fills it.
-  if (state->empty()) note_setup();
+  if (state->empty()) on_setup();
   return state;
 }
 
@@ -256,12 +256,12 @@ Optimizer::State Optimizer::state_of(const Tensor& param) {
 }
 
 bool Optimizer::has_state(const Tensor& param) const {
-  note_use();
+  on_use();
   return states_.contains(param.impl());
 }
 
 uint64_t Optimizer::version() const {
-  note_use();
+  on_use();
   return counters_->version;
 }
 

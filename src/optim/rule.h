@@ -55,7 +55,7 @@ void apply_update(const Op& op, std::initializer_list<Tensor> written, std::init
 template <typename Make>
 Tensor state_tensor(Tree::Dict& state, const char* name, Make make) {
   if (const Tree* entry = state.find(name); entry && !entry->is_none()) return entry->as_tensor(name);
-  note_setup();
+  on_setup();
   // May give up the caller's lock: another thread may have made one meanwhile.
   const Tensor made = make();
   Tree& entry = state[name];

@@ -69,27 +69,27 @@ void LRScheduler::observe(double) {
 // Plans do not depend on schedules: calls that use one run eagerly.
 
 int64_t LRScheduler::last_epoch() const {
-  note_act_outside("reads a learning rate schedule");
+  on_external_effect("reads a learning rate schedule");
   return epoch_;
 }
 
 std::vector<double> LRScheduler::get_last_lr() const {
-  note_act_outside("reads a learning rate schedule");
+  on_external_effect("reads a learning rate schedule");
   return last_rates_;
 }
 
 const std::vector<double>& LRScheduler::base_lrs() const {
-  note_act_outside("reads a learning rate schedule");
+  on_external_effect("reads a learning rate schedule");
   return base_rates_;
 }
 
 const Tree* LRScheduler::find(const std::string& name) const {
-  note_act_outside("reads a learning rate schedule");
+  on_external_effect("reads a learning rate schedule");
   return values_.find(name);
 }
 
 bool LRScheduler::is_early() const {
-  note_act_outside("reads a learning rate schedule");
+  on_external_effect("reads a learning rate schedule");
   return steps_ == 1 && optimizer_.steps_taken() == 0;
 }
 
@@ -103,7 +103,7 @@ void LRScheduler::set_rates(const std::vector<double>& rates) {
 }
 
 void LRScheduler::read_rates() {
-  note_act_outside("steps a learning rate schedule");
+  on_external_effect("steps a learning rate schedule");
   last_rates_.clear();
   for (size_t i = 0; i < group_count(); ++i) last_rates_.push_back(group(i).real("lr"));
 }
@@ -137,7 +137,7 @@ std::vector<double> numbers_of(const Tree& tree, const char* what) {
 }  // namespace
 
 Tree LRScheduler::state_dict() const {
-  note_act_outside("reads a learning rate schedule");
+  on_external_effect("reads a learning rate schedule");
   Tree::Dict state = values_;
   state["base_lrs"] = list_of(base_rates_);
   state["last_epoch"] = epoch_;
@@ -147,7 +147,7 @@ Tree LRScheduler::state_dict() const {
 }
 
 void LRScheduler::load_state_dict(const Tree& state_dict) {
-  note_act_outside("loads the state of a learning rate schedule");
+  on_external_effect("loads the state of a learning rate schedule");
   loader_of(state_dict)();
 }
 

@@ -129,13 +129,13 @@ class FunctionExporter {
 
 void export_program(const ExportedFunction& function, const std::vector<Tensor>& inputs, const std::string& path,
                     const ExportOptions& options) {
-  note_act_outside("exports a program");
+  on_external_effect("exports a program");
   write_file("export_program", path, FunctionExporter(function, options, {}).run(inputs));
 }
 
 void export_program(const nn::Ptr<nn::Module>& module, const Tensor& input, const std::string& path,
                     const ExportOptions& options) {
-  note_act_outside("exports a program");
+  on_external_effect("exports a program");
   if (!module) throw ValueError("export_program: the module is a null pointer");
   TensorNames names;
   for (const auto& [name, parameter] : module->named_parameters()) names.emplace(&unwrap(parameter), name);

@@ -45,7 +45,7 @@ Program Program::copy() const {
 }
 
 std::vector<Tensor> Program::run(const std::vector<Tensor>& inputs) const {
-  note_act_outside("runs a program from a file");
+  on_external_effect("runs a program from a file");
   std::vector<TensorRef> held;
   std::vector<Ref<Storage>> memory;
   std::vector<program::Array> arrays;
@@ -65,7 +65,7 @@ std::vector<Tensor> Program::run(const std::vector<Tensor>& inputs) const {
 }
 
 void Program::reset() const {
-  note_act_outside("resets a program from a file");
+  on_external_effect("resets a program from a file");
   implementation_->loaded.reset();
 }
 
@@ -98,7 +98,7 @@ std::vector<std::string> Program::state_names() const {
 }
 
 Tensor Program::state(const std::string& name) const {
-  note_act_outside("reads the state of a program from a file");
+  on_external_effect("reads the state of a program from a file");
   const std::vector<program::State>& all = implementation_->loaded.file().state;
   const auto found = std::ranges::find(all, name, &program::State::name);
   if (found == all.end()) throw ValueError("Program: {} has no state named '{}'", this->name(), name);

@@ -218,8 +218,9 @@ PlanForm::Step read_step(const Json& json, const Counts& counts) {
   const Json& nanoseconds = member(json, "nanoseconds");
   if (!nanoseconds.is_number()) fail("a time is not a number");
   step.nanoseconds = nanoseconds.get<double>();
-  step.packs = static_cast<int32_t>(integer(json, "packs", -1, static_cast<int64_t>(counts.inputs) - 1));
-  if (step.packs >= 0) {
+  // -1: none.
+  if (const int64_t packs = integer(json, "packs", -1, static_cast<int64_t>(counts.inputs) - 1); packs >= 0) {
+    step.packs = static_cast<uint32_t>(packs);
     const std::vector<PlanForm::Place>& places = step.launches.front().places;
     if (step.launches.size() != 1 || places.empty() || places.back().area != Slot::Area::kPacked)
       fail("a step packs nothing");

@@ -91,8 +91,10 @@ Json to_json(const Call& call) {
 }
 
 Json to_json(const PlanForm::Step& step) {
-  Json json{{"name", step.name},   {"kernel", step.kernel},  {"grain", step.grain},
-            {"packs", step.packs}, {"copies", step.is_copy}, {"nanoseconds", step.nanoseconds}};
+  Json json{{"name", step.name}, {"kernel", step.kernel}, {"grain", step.grain}};
+  json["packs"] = step.packs ? static_cast<int64_t>(*step.packs) : -1;
+  json["copies"] = step.is_copy;
+  json["nanoseconds"] = step.nanoseconds;
   json["launches"] = list(step.launches, [](const PlanForm::Launch& launch) {
     Json item;
     item["places"] = list(launch.places, [](const PlanForm::Place& place) {

@@ -98,7 +98,7 @@ std::vector<GpuPlan::Segment> GpuPlan::segments_of(const Plan& plan) {
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
     const PlanStep* const before = i > 0 ? &plan.steps[i - 1] : nullptr;
-    const bool is_kernel = !step.host && step.packs < 0;
+    const bool is_kernel = !step.host && !step.packs;
     const bool is_too_long = is_kernel && work > 0 && work + step.nanoseconds > kMaxWork;
     if (!before || before->host || !before->checks.empty() || i == first_safe || is_too_long) {
       segments.push_back({.first = i, .end = i});
@@ -116,7 +116,7 @@ std::vector<GpuPlan::Segment> GpuPlan::segments_of(const Plan& plan) {
 
 GpuPlan::GpuPlan(const Plan& plan) : gpu_(Gpu::at(plan.device.index())), segments_(segments_of(plan)) {
   for (size_t i = 0; i < plan.steps.size(); ++i)
-    if (plan.steps[i].packs >= 0) packing_.push_back({.first = i, .end = i + 1, .kernels = {i}});
+    if (plan.steps[i].packs) packing_.push_back({.first = i, .end = i + 1, .kernels = {i}});
   for (Segment& segment : packing_) make_commands(gpu_, plan, segment);
   for (Segment& segment : segments_) make_commands(gpu_, plan, segment);
 }
@@ -193,7 +193,7 @@ class GpuPlan::Frame {
     const PlanStep& step = plan_.steps[segment.first];
     const PlanStep::Launch& launch = step.launches.front();
     const auto index = static_cast<size_t>(launch.slots.back().index);
-    PackedForms* const forms = forms_.empty() ? nullptr : forms_[static_cast<size_t>(step.packs)];
+    PackedForms* const forms = forms_.empty() ? nullptr : forms_[*step.packs];
     const PackedForms::Maker maker{step.code, launch.params, pointer_to(address(launch.slots.front()))};
     PackedForms::Answer answer;
     if (forms) answer = forms->ask(maker);

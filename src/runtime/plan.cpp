@@ -74,7 +74,7 @@ class Frame {
   /// Must be called before the first kernel, which may write to memory that the caller sees: no allocation may follow.
   void find_packed_forms() {
     for (const PlanStep& step : plan_.steps) {
-      if (step.packs < 0) continue;
+      if (!step.packs) continue;
       Packed& packed = packed_[packed_index(step)];
       PackedForms* const forms = forms_of(step);
       if (forms) packed.answer = forms->ask(maker_of(step));
@@ -85,7 +85,7 @@ class Frame {
 
   void run(const PlanStep& step) {
     if (step.host) return call_host(step);
-    if (step.packs < 0) return run_kernel(step);
+    if (!step.packs) return run_kernel(step);
     const Packed& packed = packed_[packed_index(step)];
     if (packed.answer.form) return;
     run_kernel(step);
@@ -104,9 +104,7 @@ class Frame {
   static size_t packed_index(const PlanStep& step) {
     return static_cast<size_t>(step.launches.front().slots.back().index);
   }
-  PackedForms* forms_of(const PlanStep& step) const {
-    return forms_.empty() ? nullptr : forms_[static_cast<size_t>(step.packs)];
-  }
+  PackedForms* forms_of(const PlanStep& step) const { return forms_.empty() ? nullptr : forms_[*step.packs]; }
   PackedForms::Maker maker_of(const PlanStep& step) const {
     const PlanStep::Launch& launch = step.launches.front();
     return {step.code, launch.params, address(launch.slots.front())};
@@ -188,13 +186,13 @@ int64_t PlanStep::items() const {
 
 size_t Plan::kernel_count() const {
   return static_cast<size_t>(
-      std::count_if(steps.begin(), steps.end(), [](const PlanStep& step) { return step.packs < 0; }));
+      std::count_if(steps.begin(), steps.end(), [](const PlanStep& step) { return !step.packs; }));
 }
 
 std::vector<std::string> Plan::kernel_names(bool packing) const {
   std::vector<std::string> names;
   for (const PlanStep& step : steps)
-    if ((step.packs >= 0) == packing) names.push_back(step.name);
+    if (step.packs.has_value() == packing) names.push_back(step.name);
   return names;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,7 +64,7 @@ struct PlanStep {
   /// Total number of items of all launches.
   int64_t items() const;
   /// If set, the step only computes a packed form of input `packs`: its last slot is the form.
-  int32_t packs = -1;
+  std::optional<uint32_t> packs = {};
   /// If set, the step has no code. The function is called with the addresses of the slots, in the caller's
   /// floating-point environment. If it throws an Error, that counts as a failed check.
   HostFunction host;

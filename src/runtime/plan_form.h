@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ struct PlanForm {
     int64_t grain = 1;
     /// Estimated time per item.
     double nanoseconds = 1;
-    /// The input of which the step computes a packed form, or -1.
-    int32_t packs = -1;
+    /// The input of which the step only computes a packed form.
+    std::optional<uint32_t> packs = {};
     std::vector<PlanStep::Check> checks;
   };
   /// A buffer that shares the arena with others. It is live from one step to another, both included.

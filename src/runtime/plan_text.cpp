@@ -41,11 +41,11 @@ std::string to_text(const Plan& plan, std::span<const double> nanoseconds) {
   if (plan.gpu()) text += fmt::format("on {}: {}\n", to_string(plan.device), plan.gpu()->to_text());
   for (size_t index = 0; index < plan.steps.size(); ++index) {
     const PlanStep& step = plan.steps[index];
-    if (plan.gpu() && step.needs_barrier && step.packs < 0) text += "barrier\n";
+    if (plan.gpu() && step.needs_barrier && !step.packs) text += "barrier\n";
     text += fmt::format("step {}: {}", index, step.name);
     if (!step.host) text += fmt::format(", {} {}", step.items(), step.items() == 1 ? "tile" : "tiles");
     if (step.launches.size() > 1) text += fmt::format(", {} launches", step.launches.size());
-    if (step.packs >= 0) text += ", kept until its input is written";
+    if (step.packs) text += ", kept until its input is written";
     if (!nanoseconds.empty()) text += fmt::format(", {:.1f} us", nanoseconds[index] / 1000);
     text += '\n';
     const std::vector<Slot>& slots = step.launches.front().slots;

@@ -19,7 +19,7 @@ OnlyUse use_of(const KernelStep& step, const MemoryKey& memory) {
   const auto find = [&](const std::vector<BufferUse>& buffers, size_t launch, Dim items) {
     for (size_t i = 0; i < buffers.size(); ++i) {
       if (key_of(buffers[i]) != memory) continue;
-      const size_t element_bytes = step.host < 0 ? size_of(step.kernel->buffers[i].dtype) : 0;
+      const size_t element_bytes = !step.host ? size_of(step.kernel->buffers[i].dtype) : 0;
       found = {&buffers[i], element_bytes, launch, items, found.use != nullptr};
     }
   };
@@ -42,7 +42,7 @@ bool reads_before_writing(Dim items, const BufferUse& read, const BufferUse& wri
 }  // namespace
 
 bool may_fail(const KernelStep& step) {
-  return step.host >= 0 || step.is_checked ||
+  return step.host || step.is_checked ||
          std::any_of(step.buffers.begin(), step.buffers.end(),
                      [](const BufferUse& use) { return use.kind == BufferUse::Kind::kError; });
 }
@@ -52,7 +52,7 @@ bool may_reuse_in_place(const KernelStep& step, const MemoryKey& read, const Mem
   const OnlyUse writing = use_of(step, written);
   if (!reading.use || !writing.use || reading.multiple || writing.multiple || reading.launch != writing.launch)
     return false;
-  return step.host < 0 && reading.element_bytes == writing.element_bytes &&
+  return !step.host && reading.element_bytes == writing.element_bytes &&
          reads_before_writing(reading.items, *reading.use, *writing.use);
 }
 

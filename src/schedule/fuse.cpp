@@ -42,7 +42,7 @@ struct Candidate {
   std::vector<bool> writes;  // for each buffer
 
   /// Host functions are not fused.
-  bool is_kernel() const { return step.host < 0; }
+  bool is_kernel() const { return !step.host; }
   Dim tiles() const { return step.items / step.tile_items; }
   double total() const { return step.nanoseconds * static_cast<double>(step.items.unguarded()); }
 };
@@ -281,7 +281,7 @@ bool fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   schedule.steps.clear();
   // Packed forms of inputs may be kept from run to run. Their steps come first and are not joined.
   const auto is_kept = [&](const Candidate& candidate) {
-    return candidate.step.packs >= 0 && !computed.contains(candidate.step.packs);
+    return candidate.step.packs && !computed.contains(*candidate.step.packs);
   };
   bool changed = !std::is_partitioned(steps.begin(), steps.end(), is_kept);
   for (Candidate& candidate : steps)

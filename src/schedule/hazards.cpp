@@ -47,7 +47,7 @@ bool Users::may_come_early(const Schedule& schedule, const KernelStep& step, con
 }
 
 std::vector<bool> writes_of(const KernelStep& step) {
-  if (step.host >= 0) return std::vector<bool>(step.buffers.size(), true);
+  if (step.host) return std::vector<bool>(step.buffers.size(), true);
   std::vector<bool> writes;
   for (const loop::BufferAccess& access : loop::accesses_of(*step.kernel)) writes.push_back(access.is_written);
   return writes;

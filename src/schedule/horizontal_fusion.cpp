@@ -18,7 +18,7 @@ std::vector<size_t> kernel_classes(const std::vector<KernelStep>& steps) {
   std::vector<size_t> classes;
   for (size_t i = 0; i < steps.size(); ++i) {
     classes.push_back(i);
-    if (steps[i].host >= 0 || steps[i].packs >= 0) continue;
+    if (steps[i].host || steps[i].packs) continue;
     const loop::Kernel& kernel = *steps[i].kernel;
     std::vector<size_t>& alike = firsts[{kernel.name, kernel.instructions.size()}];
     const auto same = std::ranges::find_if(

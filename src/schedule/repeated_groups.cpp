@@ -103,7 +103,7 @@ void RepeatedGroups::copy(const Written& source, const std::vector<ValueId>& sto
       if (use.kind == BufferUse::Kind::kValue) use.index = counterpart(use.index);
       if (use.kind == BufferUse::Kind::kScratch) use.index += shift;
     }
-    if (step.packs >= 0) step.packs = counterpart(step.packs);
+    if (step.packs) step.packs = counterpart(*step.packs);
     schedule_.steps.push_back(std::move(step));
   }
 }

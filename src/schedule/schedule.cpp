@@ -18,7 +18,7 @@ void schedule_contraction_node(Schedule& schedule, const IRGraph& graph, const G
 void schedule_host(Schedule& schedule, const IRGraph& graph, size_t index) {
   const IRNode& node = graph.nodes[index];
   KernelStep step;
-  step.host = static_cast<int64_t>(index);
+  step.host = index;
   const auto add = [&](ValueId id) {
     const MemoryOperand memory = memory_of(schedule, graph, id);
     LUCID_CHECK(is_contiguous(memory.geometry.sizes, memory.geometry.strides),

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -68,12 +69,12 @@ struct KernelStep {
   double nanoseconds = 1;
   /// If set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone.
   /// The runtime may keep it until that input is written.
-  int32_t packs = -1;
+  std::optional<ValueId> packs = {};
   /// Further launches of the kernel. All launches of a step may run at the same time.
   std::vector<Launch> more_launches = {};
   /// If set, the step has no kernel: the op's host function computes node `host` of the graph. `buffers` are the
   /// operands that are values, then the results, all contiguous.
-  int64_t host = -1;
+  std::optional<size_t> host = {};
   /// Whether an output of the plan is compared after the step, and the run may end there.
   bool is_checked = false;
   /// Whether it copies its first buffer to the second, element by element: it need not run if they are one.

@@ -37,7 +37,7 @@ std::string names_of(std::span<const uint32_t> indices, const std::vector<Buffer
 }  // namespace
 
 std::vector<KernelStage> stages_of(const IRGraph& graph, const KernelStep& step) {
-  if (step.host >= 0) return {host_stage(graph.nodes[static_cast<size_t>(step.host)], step.buffers.size())};
+  if (step.host) return {host_stage(graph.nodes[*step.host], step.buffers.size())};
   std::vector<KernelStage> stages;
   for (const loop::Call& call : step.kernel->calls)
     stages.push_back(stage_of(step.kernel->parts[call.part], call.buffers));
@@ -59,9 +59,9 @@ std::string to_text(const IRGraph& graph, const Schedule& schedule) {
   std::string text;
   for (const KernelStep& step : schedule.steps) {
     const std::vector<KernelStage> stages = stages_of(graph, step);
-    text += fmt::format("step {}", step.host >= 0 ? stages.front().name : step.kernel->name);
-    if (step.host < 0) text += fmt::format(", {} {}", step.items, step.items == 1 ? "item" : "items");
-    if (step.packs >= 0) text += fmt::format(", packs %{}", step.packs);
+    text += fmt::format("step {}", step.host ? stages.front().name : step.kernel->name);
+    if (!step.host) text += fmt::format(", {} {}", step.items, step.items == 1 ? "item" : "items");
+    if (step.packs) text += fmt::format(", packs %{}", *step.packs);
     text += '\n';
     const auto add = [&](const std::vector<BufferUse>& buffers) {
       for (const KernelStage& stage : stages)

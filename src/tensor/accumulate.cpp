@@ -63,7 +63,7 @@ void accumulate_gradient(GradSlot& slot, Value gradient, DimsView strides, bool 
 }
 
 void retain_gradient(GradSlot& slot, const Value& gradient) {
-  note_escape(*tensor_of(gradient), "retains a gradient");
+  on_escape(*tensor_of(gradient), "retains a gradient");
   const TensorRef before = slot.grad.load();
   slot.grad.store(before ? TensorRef(tensor_of(eager().add(Value(own_handle(before)), gradient)))
                          : own_gradient(gradient, {}));

@@ -31,7 +31,7 @@ void check_stored_as(const TensorImpl& tensor, Dtype dtype) {
 /// A tensor whose type, sizes or requires_grad the program reads.
 const TensorImpl& used(const Tensor& tensor) {
   const TensorImpl& impl = unwrap(tensor);
-  note_use(impl);
+  on_use(impl);
   return impl;
 }
 
@@ -104,7 +104,7 @@ bool Tensor::is_contiguous() const { return used(*this).is_contiguous(); }
 
 bool Tensor::is_same(const Tensor& other) const {
   for (const Tensor* each : {this, &other})
-    if (each->defined()) note_inspection(*each->impl_, "reads whether two tensors are the same");
+    if (each->defined()) on_inspection(*each->impl_, "reads whether two tensors are the same");
   return impl_ == other.impl_;
 }
 
@@ -118,20 +118,20 @@ void Tensor::read_all(void* values, Dtype dtype) const {
   const GradModeScope no_grad(false);
   const Value converted = eager().cast(Value(alias_of(unwrap(*this))), dtype);
   const TensorRef dense = lucid::contiguous(TensorRef(tensor_of(converted)));
-  note_read(*dense, ValuesRead::kAll);
+  on_read(*dense, ValuesRead::kAll);
   if (dense->numel() > 0)
     std::memcpy(values, HostView(*dense).data(), static_cast<size_t>(dense->numel()) * size_of(dtype));
 }
 
 const void* Tensor::read_pointer(Dtype dtype) const {
   check_stored_as(unwrap(*this), dtype);
-  note_escape(*impl_, "reads values of a tensor");
+  on_escape(*impl_, "reads values of a tensor");
   return impl_->data();
 }
 
 void* Tensor::write_pointer(Dtype dtype) {
   check_stored_as(unwrap(*this), dtype);
-  note_escape(*impl_, "writes values of a tensor");
+  on_escape(*impl_, "writes values of a tensor");
   impl_->before_write();
   // The library cannot know when, or for how long, the caller writes through the pointer.
   impl_->cell()->packed_forms().stop_keeping();
@@ -144,7 +144,7 @@ Tensor& Tensor::requires_grad_(bool requires_grad) {
   return *this;
 }
 bool Tensor::is_leaf() const {
-  note_inspection(unwrap(*this), "reads is_leaf of a tensor");
+  on_inspection(unwrap(*this), "reads is_leaf of a tensor");
   return lucid::is_leaf(*impl_);
 }
 Tensor Tensor::grad() const { return wrap(gradient(unwrap(*this))); }

@@ -83,7 +83,7 @@ Tensor operator-(const Tensor& x) { return neg(x); }
 Tensor operator~(const Tensor& x) { return bitwise_not(x); }
 
 bool equal(const Tensor& x, const Tensor& y) {
-  for (const Tensor* each : {&x, &y}) note_use(unwrap(*each));
+  for (const Tensor* each : {&x, &y}) on_use(unwrap(*each));
   return unwrap(x).sizes() == unwrap(y).sizes() && (x == y).all().item<bool>();
 }
 

@@ -12,24 +12,24 @@ Dtype get_default_dtype() { return default_float(); }
 
 void set_default_dtype(Dtype dtype) {
   set_default_float(dtype);
-  note_act_outside("sets the default dtype");
+  on_external_effect("sets the default dtype");
 }
 
 std::string get_default_device() { return to_string(current_device()); }
 
 void set_default_device(const std::string& device) {
   const Device wanted = find_device("set_default_device", device);
-  note_act_outside("sets the default device");
+  on_external_effect("sets the default device");
   set_default_device(wanted);
 }
 
 int get_num_threads() {
-  note_act_outside("reads the number of threads");
+  on_external_effect("reads the number of threads");
   return num_threads();
 }
 
 void set_num_threads(int threads) {
-  note_act_outside("sets the number of threads");
+  on_external_effect("sets the number of threads");
   set_thread_count(threads);
 }
 

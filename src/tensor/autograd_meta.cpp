@@ -35,7 +35,7 @@ void attach_retained(TensorImpl& tensor, const Edge& edge, uint32_t version) {
   edge.node->add_retained(std::move(retained));
 }
 
-void note_hook(const GradNode* node) {
+void on_hook(const GradNode* node) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->hooked(node);
 }
@@ -133,7 +133,7 @@ void set_requires_grad(TensorImpl& tensor, bool wanted) {
     throw RuntimeError(
         "requires_grad_: the flag can only be cleared on leaf tensors; use detach() to take a result out of the graph");
   }
-  note_change(tensor, "changes whether a tensor from outside requires grad");
+  on_change(tensor, "changes whether a tensor from outside requires grad");
   AutogradMeta& meta = tensor.ensure_autograd();
   meta.requires_grad = wanted;
   if (wanted || meta.slot) ensure_slot(tensor).requires_grad = wanted;
@@ -143,7 +143,7 @@ void set_requires_grad(TensorImpl& tensor, bool wanted) {
 void retain_grad(TensorImpl& tensor) {
   if (!requires_grad(tensor))
     throw RuntimeError("retain_grad: the tensor does not require grad, so it will have no gradient to keep");
-  note_escape(tensor, "calls retain_grad");
+  on_escape(tensor, "calls retain_grad");
   const Edge edge = gradient_node(tensor);
   if (!edge) return;
   AutogradMeta& meta = tensor.ensure_autograd();
@@ -159,7 +159,7 @@ HookHandle register_hook(TensorImpl& tensor, GradientHook hook, bool may_copy) {
     throw RuntimeError("register_hook: the tensor does not require grad, so the hook would never be called");
   auto shared = std::make_shared<RegisteredHook>(std::move(hook));
   if (const Edge edge = gradient_edge(tensor)) {
-    note_hook(edge.node.get());
+    on_hook(edge.node.get());
     edge.node->add_hook(edge.output, shared, may_copy);
   }
   return HookHandle(std::move(shared));
@@ -168,7 +168,7 @@ HookHandle register_hook(TensorImpl& tensor, GradientHook hook, bool may_copy) {
 HookHandle register_post_accumulate_hook(TensorImpl& tensor, GradientHook hook) {
   if (!requires_grad(tensor) || !is_leaf(tensor))
     throw RuntimeError("register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate a gradient");
-  note_hook(nullptr);
+  on_hook(nullptr);
   auto shared = std::make_shared<RegisteredHook>(std::move(hook));
   ensure_slot(tensor).after_accumulate.add(0, shared, false);
   return HookHandle(std::move(shared));
@@ -218,7 +218,7 @@ void set_data(TensorImpl& tensor, const TensorImpl& source) {
   if (requires_grad(tensor) && !is_float(source.dtype()))
     throw RuntimeError("data: {} requires grad and cannot be bound to {}, which is not floating point",
                        to_string(tensor.type()), to_string(source.type()));
-  note_change(tensor, "binds a tensor from outside to other memory");
+  on_change(tensor, "binds a tensor from outside to other memory");
   const bool same_type = tensor.type() == source.type();
   tensor.rebind(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
   // The accumulator expects gradients of the old type. Recorded uses keep it; new uses get another one.

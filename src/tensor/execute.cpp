@@ -61,7 +61,7 @@ class Frame {
 [[noreturn]] void raise_kernel_error(const Call& call, int64_t code) {
   // The program may catch the error, and then go on in a way that depends on the values.
   for (const Operand& operand : call.operands())
-    if (operand.is_value()) note_escape(*tensor_of(operand), "catches an error that depends on the values of a tensor");
+    if (operand.is_value()) on_escape(*tensor_of(operand), "catches an error that depends on the values of a tensor");
   throw_if_out_of_bounds(call);
   const auto& errors = call.op().errors;
   if (call.op().decompose && errors.empty()) {

@@ -178,7 +178,7 @@ void view_in_place(const Op& op, TensorImpl& self, const Attributes& attributes)
   if (!geometry)
     throw RuntimeError("{}_: {} with strides {} cannot be viewed this way without a copy", op.name(),
                        to_string(self.type()), to_string(DimsView(self.strides())));
-  note_change(self, "changes the shape of a tensor from outside");
+  on_change(self, "changes the shape of a tensor from outside");
   // Recorded even under no_grad: the tensor's position in the graph gets the new shape, with the same values.
   Edge node = gradient_node(self);
   if (node) node = {make_ref<ViewNode>(call, std::move(node), geometry->sizes), 0};

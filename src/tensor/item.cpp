@@ -12,7 +12,7 @@ Scalar item(const TensorImpl& tensor) {
   if (tensor.numel() != 1)
     throw RuntimeError("item: {} has {} elements; only a one-element tensor can be converted to a number",
                        to_string(tensor.type()), tensor.numel());
-  note_read(tensor, ValuesRead::kAll);
+  on_read(tensor, ValuesRead::kAll);
   return element_of(tensor);
 }
 
@@ -20,7 +20,7 @@ bool truth(const TensorImpl& tensor) {
   if (tensor.numel() != 1)
     throw RuntimeError("bool: the truth value of {} with {} elements is ambiguous; use any() or all()",
                        to_string(tensor.type()), tensor.numel());
-  note_read(tensor, ValuesRead::kTruth);
+  on_read(tensor, ValuesRead::kTruth);
   return element_of(tensor).to_double() != 0;
 }
 

@@ -104,41 +104,41 @@ inline EagerObserver* set_eager_observer(EagerObserver* observer) {
 
 // Notify the observer of this thread, if there is one.
 
-inline void note_escape(const TensorImpl& tensor, std::string_view how) {
+inline void on_escape(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->escaped(tensor, how);
 }
-inline void note_act_outside(std::string_view how) {
+inline void on_external_effect(std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->acted_outside(how);
 }
-inline void note_read(const TensorImpl& tensor, ValuesRead what) {
+inline void on_read(const TensorImpl& tensor, ValuesRead what) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->values_read(tensor, what);
 }
-inline void note_inspection(const TensorImpl& tensor, std::string_view how) {
+inline void on_inspection(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->inspected(tensor, how);
 }
-inline void note_use(const TensorImpl& tensor) {
+inline void on_use(const TensorImpl& tensor) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->used(tensor);
 }
-inline void note_hash(const TensorImpl& tensor) {
+inline void on_hash(const TensorImpl& tensor) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->hashed(tensor);
 }
 /// `make` returns the dependency of a call on an object.
 template <typename Make>
-void note_dependency(const void* object, const Make& make) {
+void on_dependency(const void* object, const Make& make) {
   if (EagerObserver* observer = eager_observer(); observer && observer->needs_dependency(object)) [[unlikely]]
     observer->depends(object, make());
 }
-inline void note_setup() {
+inline void on_setup() {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->sets_up();
 }
-inline void note_change(const TensorImpl& tensor, std::string_view how) {
+inline void on_change(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->changed(tensor, how);
 }

@@ -162,7 +162,7 @@ std::vector<std::string> suffixes_of(TensorImpl& tensor) {
   if (!is_usual || (is_empty && dtype != default_float()))
     suffixes.push_back(fmt::format("dtype=lucid.{}", long_name_of(dtype)));
   if (tensor.device().is_gpu()) suffixes.push_back(fmt::format("device='{}'", to_string(tensor.device())));
-  note_inspection(tensor, "reads grad_fn of a tensor");
+  on_inspection(tensor, "reads grad_fn of a tensor");
   if (const Edge edge = gradient_node(tensor)) {
     suffixes.push_back(fmt::format("grad_fn=<{}>", class_name_of(*edge.node)));
   } else if (requires_grad(tensor)) {

@@ -82,7 +82,7 @@ TensorRef GeneratorState::reserve(int64_t count) {
 }
 
 void GeneratorState::give_back(const TensorImpl& reserved, int64_t count) {
-  note_escape(*this, "fails to sample random numbers");
+  on_escape(*this, "fails to sample random numbers");
   const PinnedMemory memory = this->memory();
   const auto* before = static_cast<const int64_t*>(reserved.data());
   const std::lock_guard lock(mutex_of(LockRank::kGenerator, this));
@@ -100,13 +100,13 @@ void GeneratorImpl::manual_seed(uint64_t seed) {
 uint64_t GeneratorImpl::seed() {
   std::random_device device;
   const uint64_t seed = (static_cast<uint64_t>(device()) << 32) | device();
-  note_escape(*state_, "seeds a generator from the operating system");
+  on_escape(*state_, "seeds a generator from the operating system");
   manual_seed(seed);
   return seed;
 }
 
 uint64_t GeneratorImpl::initial_seed() const {
-  note_escape(*state_, "reads the seed of a generator");
+  on_escape(*state_, "reads the seed of a generator");
   return static_cast<uint64_t>(state_->words()[0]);
 }
 
@@ -146,7 +146,7 @@ class DefaultGenerator : public Dependency {
 }  // namespace
 
 Values GeneratorImpl::sample(const Op& op, std::span<const Operand> others, const Attributes& attributes) {
-  if (this == &current_generator()) note_dependency(this, [&] { return std::make_shared<DefaultGenerator>(*this); });
+  if (this == &current_generator()) on_dependency(this, [&] { return std::make_shared<DefaultGenerator>(*this); });
   std::vector<Operand> operands = {Operand(state_.get())};
   operands.insert(operands.end(), others.begin(), others.end());
   int64_t count = 0;

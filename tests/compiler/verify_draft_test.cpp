@@ -166,11 +166,12 @@ constexpr const char* kProduct = R"(graph f(%0: f32[64,64] input, %1: f32[64,64]
 
 TEST(VerifyDraft, PackedFormsAreOfInputsThatDoNotChange) {
   const PlanDraft product = placed(kProduct, {});
-  const auto packing = std::ranges::find_if(product.schedule.steps, [](const auto& step) { return step.packs >= 0; });
+  const auto packing =
+      std::ranges::find_if(product.schedule.steps, [](const auto& step) { return step.packs.has_value(); });
   ASSERT_NE(packing, product.schedule.steps.end());
   const auto index = static_cast<size_t>(packing - product.schedule.steps.begin());
-  const std::string head = fmt::format("step {} ({}) packs %{}", index, packing->kernel->name, packing->packs);
-  EXPECT_EQ(after(product, [&](PlanDraft& draft) { draft.transient.insert(draft.schedule.steps[index].packs); }),
+  const std::string head = fmt::format("step {} ({}) packs %{}", index, packing->kernel->name, *packing->packs);
+  EXPECT_EQ(after(product, [&](PlanDraft& draft) { draft.transient.insert(*draft.schedule.steps[index].packs); }),
             head + ", whose contents change before the next run");
   EXPECT_EQ(after(product,
                   [&](PlanDraft& draft) {

@@ -42,9 +42,9 @@ def record(function, *args, **kwargs):
         with recording:
             result = function(*args, **kwargs)
         outcome = recording.finish(result)
-        if not outcome.learned:
+        if not outcome.record_again:
             return outcome
-    raise AssertionError(f"every recording learned something new; the last: {outcome.reason}")
+    raise AssertionError(f"every recording asked for another; the last: {outcome.reason}")
 
 
 def guards_of(function, *args, **kwargs):

@@ -235,7 +235,7 @@ TEST(Contraction, PackedPanelsNameTheirInput) {
   ASSERT_EQ(schedule.steps.size(), 2u);
   EXPECT_EQ(schedule.steps[0].packs, 1);
   EXPECT_EQ(schedule.steps[0].buffers.back().kind, BufferUse::Kind::kScratch);
-  EXPECT_EQ(schedule.steps[1].packs, -1);
+  EXPECT_EQ(schedule.steps[1].packs, std::nullopt);
 }
 
 using Tile = contraction::RegisterTile;

@@ -59,7 +59,7 @@ TEST(RepeatedGroups, CopiesUseTheirOwnValuesAndScratchAreas) {
     EXPECT_EQ(step.params, original.params);
     EXPECT_EQ(step.items, original.items);
     const size_t layer = i / each;
-    if (step.packs >= 0) EXPECT_EQ(step.packs, weights[layer]);
+    if (step.packs) EXPECT_EQ(step.packs, weights[layer]);
     for (const int32_t value : values_of(step)) {
       const ValueId operand = layer == 0 ? first : products[layer - 1];
       EXPECT_TRUE(value == operand || value == weights[layer] || value == products[layer]) << "step " << i;

@@ -26,10 +26,10 @@ from .. import _core, _effects
 from ._argument_walk import visit_argument
 from ._arguments import Contents, Descriptions, parameter_names
 from ._code import LIBRARIES, OWN, is_caching, is_library, is_numpy, is_own, named_by, site
-from ._code_profile import CodeProfile, LateFunction
+from ._code_profile import CodeProfile, NewFunction
 from ._effect_replay import CallLog, modes
 from ._escaping_scalars import EscapingScalars
-from ._functions import is_reflecting, reason_for
+from ._functions import impure_name, is_reflecting
 from ._guarding import result_of
 from ._numbers import VaryingLocation, inspects_types
 from ._ran import guard_numpy, guard_own, root_of
@@ -57,7 +57,7 @@ class Outcome:
     guards: _core.GuardSet | None
     reason: str | None
     # Whether the next call should be recorded, because this one found code that the walk did not know.
-    learned: bool
+    record_again: bool
     # Every tensor that the walk found and its source, by id, except `inputs`.
     tensors: dict[int, tuple[lucid.Tensor, str]] = field(default_factory=dict)
     # What the call stored in guarded locations, and the tensors that it found there: later calls store too, and may
@@ -275,25 +275,25 @@ class Recording:
         guard_numpy(self._found, ran)
 
         guard_own(self._found, self._capture.profile, ran)
-        late = codes - state.codes - profile.ran
+        newly_seen = codes - state.codes - profile.ran
         skipped_hooks = state.skips_hooks and any(_effects.runs_backward(code) for code, _ in ran)
-        late |= self._learn_functions(ran, late)
+        newly_seen |= self._add_functions(ran, newly_seen)
         if skipped_hooks:
             profile.runs_backward = True
-            late |= codes
+            newly_seen |= codes
         imports = any(code.co_filename.startswith("<frozen importlib") for code in codes)
         profile.ran |= {code for code in codes if not code.co_filename.startswith("<frozen importlib")}
         called = self._watch.called
         reflects = any(is_reflecting(function) and not is_numpy(code) for function, code, _, _ in called)
         if reflects and not profile.all_names:
             profile.all_names = True
-            late |= codes
+            newly_seen |= codes
 
         if imports:
             # Code that runs for the first time may import a module that stays imported.
-            learned = not profile.only_ran_code
+            record_again = not profile.only_ran_code
             profile.forget_other_code(reflects)
-            return Outcome(None, self._message("", "imports a module while it runs", sites), learned)
+            return Outcome(None, self._message("", "imports a module while it runs", sites), record_again)
         if effect:
             return Outcome(None, effect, False)
         if self.log.is_invalidated:
@@ -307,14 +307,14 @@ class Recording:
             profile.forget_other_code(reflects)
             return Outcome(None, writes, capture.writes < _TRIES)
         self.written = writes
-        if late:
+        if newly_seen:
             profile.forget_other_code(reflects)
             return Outcome(None, None, True)
         if found.reasons:
             # Only code that did not run may have led to the obstacle: walk again with the code that ran.
-            learned = not profile.only_ran_code
+            record_again = not profile.only_ran_code
             profile.forget_other_code(reflects)
-            return Outcome(None, self._message(*found.reasons[0], sites), learned)
+            return Outcome(None, self._message(*found.reasons[0], sites), record_again)
         self._guard_effects()
         if writes:
             tensors, stored, inputs = declare_stores(writes, found, self._seen)
@@ -347,7 +347,7 @@ class Recording:
         tensors = (tensor for tensor, _ in self._found.state.tensors.values())
         return add_containers((*self._args, *self._kwargs.values()), set()) and not have_hooks(tensors)
 
-    def _learn_functions(self, ran: list[tuple[CodeType, Any]], late: set[CodeType]) -> set[CodeType]:
+    def _add_functions(self, ran: list[tuple[CodeType, Any]], newly_seen: set[CodeType]) -> set[CodeType]:
         """Remembers functions that ran although the walk did not find them. Returns their code objects."""
         objects = self._found.state.objects | self._found.arguments.keys()
         functions = self._capture.profile.functions
@@ -360,8 +360,8 @@ class Recording:
             # only the watch, `function` and the argument of getrefcount do. A function that refers to itself is still
             # alive, and there is a new one at each call; hence the limit of _TRIES.
             is_new = function.__closure__ is not None and sys.getrefcount(function) > 3
-            if code in late or (is_new and len(functions.get(code, ())) < _TRIES):
-                functions.setdefault(code, []).append(LateFunction(function))
+            if code in newly_seen or (is_new and len(functions.get(code, ())) < _TRIES):
+                functions.setdefault(code, []).append(NewFunction(function))
                 news.add(code)
         return news
 
@@ -382,9 +382,9 @@ class Recording:
         if self._changes_modes:
             return self._message("", "leaves the grad mode changed", {})
         for function, code, user_code, line in self._watch.called:
-            reason = None if is_lock(function.__self__) and is_caching(code) else reason_for(function)
-            if reason is not None and not code.co_filename.startswith("<frozen importlib"):
-                return printable(f"{site(user_code, line)}: {reason}")
+            name = None if is_lock(function.__self__) and is_caching(code) else impure_name(function)
+            if name is not None and not code.co_filename.startswith("<frozen importlib"):
+                return printable(f"{site(user_code, line)}: calls {name}")
         for cls, before in self._subclasses:
             if not _subclasses_of(cls) <= before:
                 return self._message("", f"derives a class from {name_of(cls)}", {})

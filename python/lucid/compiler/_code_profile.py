@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 
-class LateFunction:
+class NewFunction:
     """A function that ran although no walk found it. Whatever holds it may drop it; what its code names stays known."""
 
     def __init__(self, function: FunctionType) -> None:
@@ -28,7 +28,7 @@ class CodeProfile:
 
     def __init__(self) -> None:
         self.ran: set[CodeType] = set()
-        self.functions: dict[CodeType, list[LateFunction]] = {}
+        self.functions: dict[CodeType, list[NewFunction]] = {}
         # Whether the walk is restricted to code that has run before.
         self.only_ran_code = False
         self.all_names = False

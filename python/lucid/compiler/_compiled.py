@@ -224,7 +224,7 @@ class Compiled:
         arguments = recording.arguments if any(wanted) else ((), {})
         results, make_result = self._flattened(recording, result, known)
         outcome = recording.finish(result, floats, tracing.effects)
-        if outcome.learned:
+        if outcome.record_again:
             raise _NoPlan(None)
         if outcome.guards is None:
             # An obstacle in the use of tensors is more specific than state that the call might have read.
@@ -286,8 +286,8 @@ class Compiled:
         try:
             return flatten_result(result, known)
         except CannotRebuild as error:
-            learned = isinstance(error, UnknownClass) and recording.finish(result).learned
-            raise _NoPlan(None if learned else printable(str(error))) from None
+            record_again = isinstance(error, UnknownClass) and recording.finish(result).record_again
+            raise _NoPlan(None if record_again else printable(str(error))) from None
 
     @staticmethod
     def _flattened_with(
@@ -317,25 +317,25 @@ class Compiled:
         the plan serves only the recorded ones."""
         again = retrace(self.target, *arguments, given, varying)
         if again is None:
-            self.numbers.note_fixed(structure, varying.all())
+            self.numbers.add_fixed(structure, varying.all())
             return None
         trace, second, tensors, result = again
         try:
             others, _ = flatten_result(result, known)
         except CannotRebuild:
             # It holds a traced number or size.
-            self.numbers.note_fixed(structure, varying.all())
+            self.numbers.add_fixed(structure, varying.all())
             return None
         fixed = trace.fixed(second.read)
         positions_of = {tensor.tensor: tensor.position for tensor in varying.tensors}
         fixed |= {positions_of[index] + dim for index, dim, is_fixed in second.sizes if is_fixed}
-        self.numbers.note_fixed(structure, fixed)
+        self.numbers.add_fixed(structure, fixed)
         free = varying.only(fixed, {positions_of[index] + dim for index, dim, _ in second.sizes})
         kept = trace.of_arguments(fixed)
         outputs = second.number_operands(tracing, results, others, kept) if any(free) else None
         del result, again
         if outputs is None or trace.is_leaking():
-            self.numbers.note_fixed(structure, varying.all())
+            self.numbers.add_fixed(structure, varying.all())
             return None
         all_names = self.argument_names(*arguments)
         names = [all_names[index] for index, _ in free.numbers]

@@ -107,7 +107,7 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Moves:
+class Escapes:
     """Where a value may go."""
 
     is_returned: bool = False
@@ -116,14 +116,14 @@ class Moves:
     comparisons: tuple[Comparison, ...] = ()
     passes: frozenset[Pass] = frozenset()
 
-    def __or__(self, other: Moves) -> Moves:
+    def __or__(self, other: Escapes) -> Escapes:
         comparisons = dict.fromkeys(self.comparisons + other.comparisons)
         is_returned, names = self.is_returned or other.is_returned, self.names | other.names
-        return Moves(is_returned, names, tuple(comparisons), self.passes | other.passes)
+        return Escapes(is_returned, names, tuple(comparisons), self.passes | other.passes)
 
-    def shown(self, specification: str) -> Moves:
-        """The moves of a value that goes where a text does in which it is shown. Raises Used if that is not passed on
+    def shown(self, specification: str) -> Escapes:
+        """The escapes of a value that goes where a text does in which it is shown. Raises Used if that is not passed on
         at once."""
         if self.is_returned or self.names or self.comparisons or any(each.specification for each in self.passes):
             raise Used
-        return Moves(passes=frozenset(replace(each, specification=specification) for each in self.passes))
+        return Escapes(passes=frozenset(replace(each, specification=specification) for each in self.passes))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from types import CodeType
 from typing import Any
 
-from ._instructions import GENERATOR, Site, moves_of
+from ._instructions import GENERATOR, Site, escapes_of
 
 
 class EscapingScalars:
@@ -25,7 +25,7 @@ class EscapingScalars:
         self.copies = {id(value): copy for value, copy, *_ in floats}
         # By id: the names under which the call stores it.
         self._names: dict[int, frozenset[str]] = {}
-        self._moved: set[int] = set()
+        self._escaped: set[int] = set()
         # Those that texts show: how, and where the text is passed to a call.
         self.texts: list[tuple[float, str, Site]] = []
 
@@ -37,12 +37,12 @@ class EscapingScalars:
         `repeated`. Those at `printing` get them as texts."""
         reads = [(code, offset) for _, _, code, offset, _ in self._floats]
         for value, _, code, offset, is_root in self._floats:
-            moves = moves_of(code, offset)
+            escapes = escapes_of(code, offset)
             may_return = is_root and code is root and not code.co_flags & GENERATOR
-            if moves is None or not moves.names <= unread or (moves.is_returned and not may_return):
+            if escapes is None or not escapes.names <= unread or (escapes.is_returned and not may_return):
                 return False
             is_passed = False
-            for each in moves.passes:
+            for each in escapes.passes:
                 where = (code, each.offset)
                 count = repeated.count(where)
                 if count == 0 and each.is_known:
@@ -54,9 +54,9 @@ class EscapingScalars:
                 is_passed = True
                 if specification is not None:
                     self.texts.append((value, specification, where))
-            self._names[id(value)] = moves.names
-            if moves.is_returned or moves.names or is_passed:
-                self._moved.add(id(value))
+            self._names[id(value)] = escapes.names
+            if escapes.is_returned or escapes.names or is_passed:
+                self._escaped.add(id(value))
         return True
 
     def may_be_in(self, value: Any, name: str) -> bool:
@@ -66,4 +66,4 @@ class EscapingScalars:
 
     def are_found(self, found: set[int]) -> bool:
         """Whether these are all that the call has forwarded."""
-        return self._moved <= found
+        return self._escaped <= found

@@ -160,25 +160,25 @@ def own_effect(function: Any) -> str | None:
     return None if is_pure else f"lucid.{function.__name__}"
 
 
-def reason_for(function: Any) -> str | None:
-    """Why a C function that was called makes the call run eagerly; None if it only computes."""
+def impure_name(function: Any) -> str | None:
+    """The name of a C function, such as "time.time", unless it is pure."""
     name, owner = function.__name__, function.__self__
     if owner is None or derives(type(owner), types.ModuleType):
         module = owner.__name__ if owner is not None else str(function.__module__)
         entry = PURE_FUNCTIONS.get(module)
         if function in _core.pure or (entry is not None and (not entry.names or name in entry.names)):
             return None
-        return f"calls {name}" if vars(builtins).get(name) is function else f"calls {module.lstrip('_')}.{name}"
+        return name if vars(builtins).get(name) is function else f"{module.lstrip('_')}.{name}"
     if derives(type(owner), type):
-        return None if _is_pure_class_method(owner, name) else f"calls {name_of(owner)}.{name}"
-    return None if _is_pure_method(type(owner), name) else f"calls {name_of(type(owner))}.{name}"
+        return None if _is_pure_class_method(owner, name) else f"{name_of(owner)}.{name}"
+    return None if _is_pure_method(type(owner), name) else f"{name_of(type(owner))}.{name}"
 
 
-def reason_for_descriptor(descriptor: Any) -> str | None:
+def impure_descriptor_name(descriptor: Any) -> str | None:
     """The same for a method of a builtin class that is not bound to an object."""
     owner, name = descriptor.__objclass__, descriptor.__name__
     is_pure = _is_pure_class_method(owner, name) and (owner is object or owner is type or _is_pure_method(owner, name))
-    return None if is_pure else f"calls {name_of(owner)}.{name}"
+    return None if is_pure else f"{name_of(owner)}.{name}"
 
 
 @functools.cache

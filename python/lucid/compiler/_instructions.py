@@ -13,7 +13,7 @@ from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 from .. import _core
-from ._escape_analysis import Comparison, Moves, Pass, Used, variable_in
+from ._escape_analysis import Comparison, Escapes, Pass, Used, variable_in
 
 # The code that makes a call, and the offset of the instruction.
 Site = tuple[CodeType, int]
@@ -93,23 +93,23 @@ class _Code:
         is_handled = any(start <= call.offset < end for start, end in self._handled)
         return call.opname in _CALLS and not is_handled and not self._is_generator
 
-    def moves_of_call(self, offset: int) -> Moves:
+    def escapes_of_call(self, offset: int) -> Escapes:
         """What happens to the result of `x.item()` or `float(x)`."""
         # They read local variables.
         if not {"vars", "dir"}.isdisjoint(self._names_used):
             raise Used
-        return self._moves_after(self.index_at(offset), frozenset(), reads_value=True)
+        return self._escapes_after(self.index_at(offset), frozenset(), reads_value=True)
 
-    def _moves_after(self, index: int, seen: frozenset[str], reads_value: bool = False) -> Moves:
+    def _escapes_after(self, index: int, seen: frozenset[str], reads_value: bool = False) -> Escapes:
         """What happens to the value that an instruction pushes."""
 
-        def moves(stack: list[_Symbol]) -> Moves:
+        def escapes(stack: list[_Symbol]) -> Escapes:
             if reads_value and not self._reads_value(index, stack):
                 raise Used
             self._step(index, stack)
-            return self._moves(index, stack, seen)
+            return self._escapes(index, stack, seen)
 
-        return self._at(index, moves)
+        return self._at(index, escapes)
 
     def _at(self, index: int, action: Callable[[list[_Symbol]], _Result]) -> _Result:
         """Calls a function with the stack before an instruction."""
@@ -230,7 +230,7 @@ class _Code:
         if count:
             del stack[-count:]
 
-    def _moves(self, index: int, stack: list[_Symbol], seen: frozenset[str]) -> Moves:
+    def _escapes(self, index: int, stack: list[_Symbol], seen: frozenset[str]) -> Escapes:
         """What happens to the value on top of the stack after an instruction."""
         value = stack[-1]
         for at in range(index + 1, min(index + _MAX_STEPS, len(self.instructions))):
@@ -239,54 +239,54 @@ class _Code:
             name = instruction.opname
             if name.startswith("POP_JUMP_") and before[-1] is value:
                 # A float is never None.
-                return Moves() if "NONE" in name else Moves(comparisons=(Comparison("ne", "constant", 0),))
+                return Escapes() if "NONE" in name else Escapes(comparisons=(Comparison("ne", "constant", 0),))
             self._step(at, stack)
             if any(symbol is value for symbol in stack):
                 continue
             if name == "POP_TOP":
-                return Moves()
+                return Escapes()
             if name == "RETURN_VALUE":
-                return Moves(is_returned=True)
+                return Escapes(is_returned=True)
             if name == "STORE_FAST":
-                moves = self._moves_of_variable(instruction.argval, seen)
+                escapes = self._escapes_of_variable(instruction.argval, seen)
                 # What is passed from a variable may be something else.
-                if moves.passes and self._assignments(instruction.argval) != 1:
+                if escapes.passes and self._assignments(instruction.argval) != 1:
                     raise Used
-                return moves
+                return escapes
             if name.startswith("FORMAT_"):
                 # A converted value is a text, and formatted as such.
                 flags = (instruction.arg or 0) if name == "FORMAT_VALUE" else 0
                 if flags & _CONVERSION and flags & _HAS_SPECIFICATION:
                     raise Used
                 has_specification = name == "FORMAT_WITH_SPEC" or bool(flags & _HAS_SPECIFICATION)
-                return self._moves(at, stack, seen).shown(self._specification(before, value, has_specification))
+                return self._escapes(at, stack, seen).shown(self._specification(before, value, has_specification))
             if name == "BUILD_STRING":
                 # It is shown already.
-                return self._moves(at, stack, seen).shown("")
+                return self._escapes(at, stack, seen).shown("")
             if name.startswith("BUILD_"):
-                moves = self._moves(at, stack, seen)
+                escapes = self._escapes(at, stack, seen)
                 # A container that is kept is another object at each call.
-                if moves.names or moves.passes:
+                if escapes.names or escapes.passes:
                     raise Used
-                return moves
+                return escapes
             if name == "STORE_ATTR" and before[-2] is value:
-                return Moves(names=frozenset((instruction.argval,)))
+                return Escapes(names=frozenset((instruction.argval,)))
             if name == "STORE_GLOBAL":
-                return Moves(names=frozenset((instruction.argval,)))
+                return Escapes(names=frozenset((instruction.argval,)))
             if name == "CALL" and instruction.arg == 1 and before[-2].method == "append" and before[-1] is value:
-                return self._moves_into(before[-2].owner)
+                return self._escapes_into(before[-2].owner)
             if name == "COMPARE_OP":
                 ops = _COMPARISONS.get(instruction.argval, ())
                 is_right = before[-1] is value
                 other = before[-2] if is_right else before[-1]
                 if ops and other is not value:
-                    return Moves(comparisons=(self._comparison(ops[is_right], other, bool(seen)),))
+                    return Escapes(comparisons=(self._comparison(ops[is_right], other, bool(seen)),))
             if name == "CALL":
                 callee = self._callee(before, instruction.arg or 0)
                 if instruction.arg == 1 and self._is_maths(callee):
-                    return Moves(comparisons=(self._classification(callee),))
+                    return Escapes(comparisons=(self._classification(callee),))
                 if all(symbol is not value for symbol in before[: len(before) - (instruction.arg or 0)]):
-                    return Moves(passes=frozenset((Pass(instruction.offset, *self._variable(callee)),)))
+                    return Escapes(passes=frozenset((Pass(instruction.offset, *self._variable(callee)),)))
             raise Used
         raise Used
 
@@ -350,7 +350,7 @@ class _Code:
             count += stores and name in names
         return count
 
-    def _moves_into(self, owner: _Symbol | None) -> Moves:
+    def _escapes_into(self, owner: _Symbol | None) -> Escapes:
         """What it means to append the value to a list: one that has a name, or an item of what has one."""
         load = self.instructions[owner.index] if owner is not None else None
         if load is not None and load.opname == "BINARY_SUBSCR":
@@ -358,24 +358,24 @@ class _Code:
             load = self.instructions[owner.index] if owner is not None else None
         if load is None or load.opname not in ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
             raise Used
-        return Moves(names=frozenset((load.argval,)))
+        return Escapes(names=frozenset((load.argval,)))
 
-    def _moves_of_variable(self, name: str, seen: frozenset[str]) -> Moves:
+    def _escapes_of_variable(self, name: str, seen: frozenset[str]) -> Escapes:
         """What happens to a local variable."""
-        moves = Moves()
+        escapes = Escapes()
         if name in seen:
-            return moves
+            return escapes
         for index, instruction in enumerate(self.instructions):
             loads = instruction.argval if "LOAD_FAST" in instruction.opname else None
             if loads == name and instruction.opname in _LOCALS:
-                moves |= self._moves_after(index, seen | {name})
+                escapes |= self._escapes_after(index, seen | {name})
             elif loads == name or (type(loads) is tuple and name in loads):
                 raise Used
-        return moves
+        return escapes
 
 
 _codes: weakref.WeakKeyDictionary[CodeType, _Code] = weakref.WeakKeyDictionary()
-_known: weakref.WeakKeyDictionary[CodeType, dict[int, Moves | None]] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[CodeType, dict[int, Escapes | None]] = weakref.WeakKeyDictionary()
 
 
 def _code_of(code: CodeType) -> _Code:
@@ -384,12 +384,12 @@ def _code_of(code: CodeType) -> _Code:
     return known
 
 
-def moves_of(code: CodeType, offset: int) -> Moves | None:
+def escapes_of(code: CodeType, offset: int) -> Escapes | None:
     """Where the value goes that `x.item()` or `float(x)` returns; None if it is used. `offset` is that of the call."""
     known = _known.setdefault(code, {})
     if offset not in known:
         try:
-            known[offset] = _code_of(code).moves_of_call(offset)
+            known[offset] = _code_of(code).escapes_of_call(offset)
         except (Used, IndexError):
             known[offset] = None
     return known[offset]
@@ -398,11 +398,11 @@ def moves_of(code: CodeType, offset: int) -> Moves | None:
 def comparisons_of(frame: FrameType, offset: int) -> list[tuple[Any, ...]] | None:
     """The comparisons that a frame makes with the value that it reads, each an op and the number that the value is
     compared with; None if it is used in another way."""
-    moves = moves_of(frame.f_code, offset)
-    if moves is None or not all(each.is_repeated(frame) for each in moves.passes):
+    escapes = escapes_of(frame.f_code, offset)
+    if escapes is None or not all(each.is_repeated(frame) for each in escapes.passes):
         return None
     try:
-        return [(each.op, *each.number(frame)) for each in moves.comparisons]
+        return [(each.op, *each.number(frame)) for each in escapes.comparisons]
     except Used:
         return None
 

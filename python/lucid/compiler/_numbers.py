@@ -301,7 +301,7 @@ class Numbers:
         """What varies, without what is known to be needed."""
         return varying.only(self._fixed.get(structure, set()))
 
-    def note_fixed(self, structure: bytes, positions: Iterable[Any]) -> None:
+    def add_fixed(self, structure: bytes, positions: Iterable[Any]) -> None:
         """Calls depend on these numbers: each value has its own plan."""
         if len(self._fixed) >= self._MAX_STRUCTURES:
             self._fixed.clear()

@@ -12,7 +12,7 @@ import lucid
 
 from .. import _core
 from ._code import is_library, named_by
-from ._functions import impure_methods, reason_for
+from ._functions import impure_methods, impure_name
 from ._members import Instance, hash_of
 from ._rules import last_name
 from ._type_tables import derives, mro_of, name_of
@@ -40,8 +40,8 @@ def open_modules(work: Worklist, instances: Iterable[Instance]) -> None:
             if name in ("__builtins__", "__loader__", "__spec__") and name not in code.texts:
                 continue
             source = f"{instance.source}.{name}"
-            if type(value) is types.BuiltinFunctionType and (reason := reason_for(value)) is not None:
-                work.refuse(source, f"may {reason.replace('calls', 'call', 1)}")
+            if type(value) is types.BuiltinFunctionType and (impure := impure_name(value)) is not None:
+                work.refuse(source, f"may call {impure}")
             elif type(value) is types.ModuleType and not is_own:
                 facts.imported.add(id(value))
             work.start(value, source)

@@ -23,7 +23,7 @@ import lucid
 
 from .. import _core
 from . import _type_tables
-from ._functions import is_reflecting, reason_for, reason_for_descriptor
+from ._functions import impure_descriptor_name, impure_name, is_reflecting
 from ._members import iterate
 from ._streams import is_standard, may_be_read
 from ._type_tables import ATOMS, ByType, derives, item_of, name_of, simple_name_of
@@ -194,22 +194,19 @@ def array(work: Worklist, value: Any, source: str) -> None:
 )
 def _builtin(work: Worklist, function: Any, source: str) -> None:
     owner = function.__self__
-    if type(owner) is types.ModuleType or owner is None:
+    of_module = type(owner) is types.ModuleType or owner is None
+    if of_module or type(function) is types.BuiltinFunctionType:
         if is_reflecting(function):
             work.profile.all_names = True
-        elif (reason := reason_for(function)) is not None:
-            work.facts.impure.append((source, last_name(source), f"may {reason.replace('calls', 'call', 1)}"))
-    elif derives(type(owner), type):
-        work.start(owner, source)
-        if type(function) is types.BuiltinFunctionType and (reason := reason_for(function)) is not None:
-            work.facts.impure.append((source, last_name(source), f"may {reason.replace('calls', 'call', 1)}"))
-    else:
-        if type(function) is types.BuiltinFunctionType:
-            if is_reflecting(function):
-                work.profile.all_names = True
-            elif (reason := reason_for(function)) is not None:
-                work.facts.impure.append((source, last_name(source), f"may {reason.replace('calls', 'call', 1)}"))
-        work.start(owner, _owner(source))
+        else:
+            _add_impure(work, source, impure_name(function))
+    if not of_module:
+        work.start(owner, source if derives(type(owner), type) else _owner(source))
+
+
+def _add_impure(work: Worklist, source: str, name: str | None) -> None:
+    if name is not None:
+        work.facts.impure.append((source, last_name(source), f"may call {name}"))
 
 
 @_visits(
@@ -219,8 +216,7 @@ def _builtin(work: Worklist, function: Any, source: str) -> None:
     reason="the recording sees calls by Python code; a method that C code may call must be pure",
 )
 def _descriptor(work: Worklist, descriptor: Any, source: str) -> None:
-    if (reason := reason_for_descriptor(descriptor)) is not None:
-        work.facts.impure.append((source, last_name(source), f"may {reason.replace('calls', 'call', 1)}"))
+    _add_impure(work, source, impure_descriptor_name(descriptor))
 
 
 @_visits(

@@ -41,14 +41,14 @@ class _Tee:
 
     def write(self, text: Any) -> Any:
         count = self._write(text)
-        self._note(text)
+        self._append(text)
         return count
 
     def flush(self) -> None:
         self._flush()
-        self._note(None)
+        self._append(None)
 
-    def _note(self, text: str | None) -> None:
+    def _append(self, text: str | None) -> None:
         noted = self.written.get(threading.get_ident())
         if noted is not None:
             noted.append(text)

@@ -88,7 +88,7 @@ class TracingContext:
 
     def _call(self, inputs: Sequence[_core.Tensor], outputs: Sequence[_core.Tensor], name: str) -> _core.RecordedCall:
         tracing = self._recorded()
-        state = [tensor for tensor in tracing.met if all(tensor is not given for given in inputs)]
+        state = [tensor for tensor in tracing.accessed if all(tensor is not given for given in inputs)]
         call, obstacle = _core.record_trace(tracing, list(inputs), list(outputs), state, name)
         if call is None:
             raise RuntimeError(f"the recording cannot become a graph: it {obstacle}")

@@ -14,7 +14,7 @@ from .. import _core
 from ..optim import Optimizer
 from ..optim.lr_scheduler import LRScheduler
 from . import _type_tables
-from ._functions import own_effect, reason_for
+from ._functions import impure_name, own_effect
 from ._rules import MAX_BYTES, RULES, Rule, array, refuse_state, visit_class, visit_constants
 from ._type_tables import ATOMS, IMMUTABLE, derives, mro_of, simple_name_of, type_set
 from ._worklist import Worklist
@@ -174,9 +174,9 @@ def _numpy_constant(work: Worklist, value: Any, source: str) -> None:
     # Calls of functions of NumPy that are written in C are not seen.
     elif (
         type(function := getattr(value, "_implementation", None)) is types.BuiltinFunctionType
-        and (reason := reason_for(function)) is not None
+        and (name := impure_name(function)) is not None
     ):
-        work.refuse(source, f"may {reason.replace('calls', 'call', 1)}")
+        work.refuse(source, f"may call {name}")
 
 
 def _is_own(cls: type) -> bool:

@@ -17,7 +17,7 @@ from .. import _core
 from . import _type_tables
 from ._argument_walk import Where, visit_argument
 from ._code import is_library, is_library_file
-from ._functions import reason_for
+from ._functions import impure_name
 from ._guarding import add_guards, result_of
 from ._members import ONLY_NAMED, Instance, is_function_of_module, is_object, patched
 from ._opaque_calls import identify_arguments, open_modules, refuse_hashes_of_arguments, refuse_impure_functions
@@ -166,8 +166,8 @@ class Walk:
                 continue
             # Operators and the like call special methods that no code names.
             is_implicit = name.startswith("__") and is_object(value)
-            if name.startswith("__") and is_function_of_module(value) and (reason := reason_for(value)) is not None:
-                self._work.refuse(name, f"may call {source}.{name}, which {reason}")
+            if name.startswith("__") and is_function_of_module(value) and (impure := impure_name(value)) is not None:
+                self._work.refuse(name, f"may call {source}.{name}, which calls {impure}")
             if not (name in names or all_names or is_implicit or self._ran(value)):
                 continue
             if of_library and (

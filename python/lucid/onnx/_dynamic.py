@@ -131,7 +131,7 @@ class SizeCheck:
             finally:
                 tracing.stop()
                 tracing.restore_contents()
-        captured = [tensor for tensor in tracing.met if all(tensor is not each for each in given)]
+        captured = [tensor for tensor in tracing.accessed if all(tensor is not each for each in given)]
         return Plain(results, error, captured)
 
     def _varying(self, fixed: Sizes) -> list[VaryingTensor]:

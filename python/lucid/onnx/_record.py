@@ -78,7 +78,7 @@ def record(function: Callable[..., Any], args: Sequence[Any], check: SizeCheck |
             tracing.restore_contents()
     if tracing.obstacle:
         raise _fail(tracing.obstacle)
-    captured = [tensor for tensor in tracing.met if all(tensor is not each for each in given)]
+    captured = [tensor for tensor in tracing.accessed if all(tensor is not each for each in given)]
     plain = _function(*_core.record_trace(tracing, given, results, captured, "model"))
     _reject_effects(plain.graph)
     if check is None:

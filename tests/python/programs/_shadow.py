@@ -195,6 +195,6 @@ class Shadow:
             trace = CallTrace(log, args, kwargs, result, states)
             known = captured_among(leaves((args, kwargs), []), states)
             self.plans.insert(0, (key, outcome.guards, trace, states, known))
-        elif not outcome.learned:
+        elif not outcome.record_again:
             self.reason = outcome.reason
         return result, error
