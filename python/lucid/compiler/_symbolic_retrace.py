@@ -41,7 +41,7 @@ def _replacements(varying: Varying, trace: NumberTrace) -> list[tuple[tuple[Any,
     for location, name in varying.locations:
         value = _core.object_in(location)
         found.append((location, value, trace.location(value, name)))
-    # Other threads would notice.
+    # Other threads and handlers would notice: see docs/decisions/0040-functions-of-math.md.
     if (varying.numbers or varying.locations) and not is_watched():
         entries = vars(math)
         for name in _MATHS:
