@@ -22,7 +22,7 @@ class Dim {
   constexpr Dim(T value)
       : bits_(is_tag(static_cast<int64_t>(value)) ? kBelowTags : static_cast<int64_t>(value)) {}  // NOLINT
 
-  /// The value. A trace notes that the code depends on it.
+  /// The value. A trace adds a guard on it.
   constexpr operator int64_t() const {  // NOLINT
     if (is_traced()) [[unlikely]]
       return read();

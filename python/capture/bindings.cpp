@@ -60,10 +60,10 @@ void bind_watch(nb::module_& module) {
           "(function, code, the user's code, its line) of the C functions called by code outside Lucid.");
   module.def(
       "call_log", [] { return Watch::current() ? Watch::current()->repeated() : nb::none(); },
-      "What knows the calls to repeat of the call that this thread records, or None.");
+      "The replay log of the call that this thread records, or None.");
   module.def(
       "running_c_calls", [] { return Watch::current() ? Watch::current()->c_calls() : size_t{0}; },
-      "How many C functions are running that the call which this thread records has called.");
+      "The number of running C functions that the recorded call of this thread has called.");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ PyType_Slot* collected_slots() {
 }
 
 void expect_dict(const char* function, nb::handle dict);
-/// What a class says itself.
+/// The dict of a class, without those of its bases.
 nb::object class_dict(nb::handle type);
 /// A location as GuardSet.writes() describes it. It must outlive the result.
 Location to_location(const nb::tuple& location);

@@ -31,8 +31,8 @@ class GuardSet {
   /// The first difference; arguments are not compared.
   std::optional<Difference> difference() const;
   std::optional<Difference> argument_difference(const CallArguments& arguments) const;
-  /// After the recorded call: the places whose contents it replaced. Nothing if it changed anything else. The objects
-  /// in `made` count as new in an entry of a dict, even if they equal what was there.
+  /// After the recorded call: what it wrote to locations. Nothing if it changed anything else. The objects in `made`
+  /// count as new in an entry of a dict, even if they equal what was there.
   std::optional<std::vector<Write>> writes(const std::unordered_set<PyObject*>& made) const;
   /// Stops comparing what a location holds.
   void release(const Location& location);
@@ -61,7 +61,7 @@ class GuardSet {
   /// Whether the guards can never hold again: an object that they refer to weakly is gone, or a version has passed.
   bool is_obsolete() const;
   void visit_references(ReferenceVisitor& visitor) const;
-  /// Adds the guards of another set, except those of arguments, and what goes with them.
+  /// Adds the guards of another set, except those of arguments, and its settings.
   void add_state_of(const GuardSet& other);
 
   template <typename Guard, typename... Args>
@@ -76,7 +76,7 @@ class GuardSet {
   void compare_identity(bool compares) { compares_identity_ = compares; }
   /// A dict from names to the lines of code that use them, such as "file.py:12".
   void set_sites(nb::object sites) { sites_ = std::move(sites); }
-  /// What the next recording may use of this one's walk: an object of lucid.compiler, which does not refer to objects
+  /// The memory of this recording's walk for the next one: an object of lucid.compiler that does not refer to objects
   /// of the program, and those objects.
   void remember(nb::object memory, const std::vector<nb::object>& objects);
   nb::handle memory() const { return memory_; }

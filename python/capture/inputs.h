@@ -24,7 +24,7 @@ class InputType {
 
   /// The tensor that an object is; null if it is none of this type, or has attributes.
   TensorImpl* match(PyObject* object) const;
-  /// "f32[2,3]", and what a message says of another object there.
+  /// "f32[2,3]", and the same for another object, for messages.
   const std::string& text() const { return text_; }
   static std::string text_of(PyObject* object);
 

@@ -51,7 +51,7 @@ struct ModuleGuard {
     std::string name;
     TensorRef tensor;
     bool persistent;
-    /// Any tensor may be there: another check says which.
+    /// Any tensor may be there: another check decides.
     bool is_free = false;
   };
 

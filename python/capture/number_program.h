@@ -9,8 +9,8 @@
 
 namespace lucid::python {
 
-/// Computes the traced numbers of a plan from the numbers in the key of a call and in locations that vary, by the
-/// Python functions that computed them when the call was recorded, and checks what the call has read of them.
+/// Computes the traced numbers of a plan from the numbers in the key of a call and in locations that vary, with the
+/// Python functions that computed them when the call was recorded. Checks the guards on them.
 /// `_core.NumberProgram` in Python.
 class NumberProgram {
  public:

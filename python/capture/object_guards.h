@@ -158,7 +158,7 @@ struct TestGuard {
   bool each_outcome(int64_t number, const Function& function) const;
 };
 
-/// An int or a float that the plan takes as it is: another check says which values it serves.
+/// An int or a float that varies: another check decides which values the plan serves.
 struct NumberGuard {
   Location where;
   PyTypeObject* type;

@@ -41,7 +41,7 @@ class Reachability {
   class Compared;
 
   void add(PyObject* object);
-  /// Notes that an object is not looked into.
+  /// Excludes what an object refers to.
   void close(PyObject* object);
   bool is_open(PyObject* object) const;
   bool has_other_references(PyObject* object, const Node& node) const;

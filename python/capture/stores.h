@@ -42,7 +42,7 @@ struct Write {
   nb::object now;
 };
 
-/// Stands for the contents of a location that may hold anything: another check says what.
+/// Stands for the contents of a location that may hold anything: another check decides.
 PyObject* anything();
 
 /// Stands for any int, or any float.

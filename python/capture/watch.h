@@ -28,9 +28,9 @@ class Watch {
   };
 
   /// Code in files that begin with `own` may call any C function. Code in files that begin with one of `libraries` is
-  /// not user code. `repeated` is None, or knows calls that a plan repeats: those of the functions with a code object
-  /// among its `codes`, and of its C functions `functions`. Its method `begin` gets the frame that begins, or that
-  /// calls a C function, and that function or None. It returns whether its method `end` is to be called after that.
+  /// not user code. `repeated` is None, or the replay log of calls that a plan repeats: those of functions with a code
+  /// object among its `codes`, and of its C functions `functions`. Its method `begin` gets the frame that begins, or
+  /// that calls a C function, and that function or None. It returns whether to call its method `end` afterwards.
   Watch(std::string own, std::vector<std::string> libraries, nb::object repeated);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -92,7 +92,7 @@ class Watch {
   nb::object handle_;
   Watch* outer_ = nullptr;
   size_t c_calls_ = 0;
-  /// Those that were called while the watch is paused.
+  /// The calls that began while the watch was paused.
   size_t unseen_calls_ = 0;
   bool is_started_ = false;
   bool is_paused_ = false;

@@ -107,7 +107,7 @@ Dim SizeTrace::make(const Polynomial& number, int64_t value) {
   const auto [found, is_new] = ids_.try_emplace(number, 0);
   if (is_new && fits(value)) found->second = next_id();
   if (found->second == 0) {
-    // It has no id, so the code goes on with its value.
+    // It has no id, so the code continues with its value.
     add_equality(number, value);
     return value;
   }

@@ -13,12 +13,12 @@
 
 namespace lucid {
 
-/// How numbers of a recorded call are computed from certain sizes of its arguments, the symbols s0, s1, ..., and what
-/// the recorded code found out about them.
+/// How numbers of a recorded call are computed from certain sizes of its arguments, the symbols s0, s1, ..., and the
+/// conditions that the recorded code has tested.
 ///
-/// A number is a polynomial in symbols, and in quotients and remainders of such polynomials. What code asks about a
-/// number is noted as a condition, unless the answer is the same for all sizes. With other sizes for which all
-/// conditions hold, the code would have done the same.
+/// A number is a polynomial in symbols, and in quotients and remainders of such polynomials. A test of a
+/// number adds a condition, unless its outcome is the same for all sizes. With other sizes for which all conditions
+/// hold, the code would have done the same.
 class SizeTrace {
  public:
   class Evaluation;
@@ -45,11 +45,11 @@ class SizeTrace {
   Dim add_symbol(int64_t size, Range range = {});
   /// The sizes of the recorded call.
   const std::vector<int64_t>& sizes() const { return symbols_; }
-  /// Bounds each size by the powers of two around it: code makes choices that are good for sizes of about this
-  /// magnitude. Must precede what is noted.
+  /// Bounds each size to its bucket, the sizes between two powers of two, for code that makes choices by size. Must
+  /// precede all conditions.
   void bucket_sizes();
 
-  /// Makes this thread note in a trace what it does with traced numbers, until the end of the scope.
+  /// Traces what this thread does with traced numbers, until the end of the scope.
   class Scope {
    public:
     explicit Scope(SizeTrace* trace);
@@ -129,7 +129,7 @@ class SizeTrace {
   /// Empty if there are too many.
   std::optional<Polynomial> variable(Variable::Kind kind, const Polynomial& left, const Polynomial& right);
   std::optional<Polynomial> combine(Dim::Arithmetic operation, const Polynomial& a, const Polynomial& b);
-  /// Notes that variable i is in a range.
+  /// Narrows the range of variable i.
   void bound(uint32_t i, const Range& range);
   Range range_of(const Polynomial& number) const;
   Range range_of(const Variable& variable) const;

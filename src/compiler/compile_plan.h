@@ -76,13 +76,13 @@ struct PlanSource {
   std::vector<std::shared_ptr<const loop::Kernel>> kernels;
 };
 
-/// Takes the arguments of PlanTemplate, and serves as many sizes. Throws ValueError if a step calls a host function,
+/// Takes the arguments of PlanTemplate, and serves the same sizes. Throws ValueError if a step calls a host function,
 /// which a file cannot hold.
 PlanSource compile_form(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options,
                         const SizeTrace& recorded, std::span<const int64_t> sizes);
 
-/// The steps of a plan whose sizes are traced. They are written for the sizes of one call, and serve all for which the
-/// same steps are right: those that meet the conditions that writing them noted.
+/// The steps of a plan whose sizes are traced. They are written for the sizes of one call. They serve all sizes that
+/// meet the conditions which were recorded while the steps were written.
 class PlanTemplate {
  public:
   /// Takes the arguments of compile_plan(). The graph and the inputs have sizes of `recorded` with the values of a call

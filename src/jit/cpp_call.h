@@ -39,8 +39,8 @@ class CppCall {
   std::string obstacle_of(const Recorder& recorder, const Result& results) const;
   /// Also tells the table on which positions such calls depend. Nothing if the sizes that were traced may not vary.
   std::optional<Varying> find_varying(Traced& traced, const Result& results) const;
-  /// A tensor that is an argument may also be captured: the recording cannot tell one use from the other. Another
-  /// recording of a call that did the same with other arguments can.
+  /// The recording cannot tell an argument from a captured variable that holds the same tensor. Another recording, of
+  /// a call with other arguments, can.
   void guard_arguments(CppPlan& plan, const Traced& traced, const std::vector<TensorRef>& recorded,
                        std::span<const Ref<TablePlan>> ambiguous) const;
   Ref<TablePlan> plan_of(Traced& traced, std::span<const Ref<TablePlan>> ambiguous, const Result& results,

@@ -20,7 +20,7 @@ class CppTable {
   const Dependencies& depends_on() const { return depends_on_; }
   /// Whether sizes of tensors are traced: all, none, or those that vary.
   std::optional<bool> dynamic() const { return dynamic_; }
-  /// The positions in keys with a structure of numbers on whose values the calls depend.
+  /// For keys with this structure: the positions of numbers on whose values the calls depend.
   std::set<uint32_t> fixed(std::string_view structure) const;
   void add_fixed(std::string_view structure, const std::set<uint32_t>& positions);
   /// A recorded call with this key has kept a tensor that it created. Returns whether it is the first one: later calls
@@ -40,7 +40,7 @@ class CppTable {
   std::set<std::pair<std::string, std::vector<int64_t>>> keeping_;
 };
 
-/// A compiled function is called while another one is recorded: the outer recording depends on the same values.
+/// A recorded call calls a compiled function: the outer recording inherits what that depends on.
 void on_nested_call(const std::shared_ptr<CppTable>& table);
 
 /// A plan of a function in C++, and what it depends on other than arguments and tensors.

@@ -34,8 +34,8 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
     /// The recording describes the call, but there is no plan: it is being made, or cannot be made.
     bool is_pending = false;
   };
-  /// The plan for a call with these handles, arguments first, and these sizes that it is given. If new steps have to be
-  /// written for it, and that takes longer than a short while, the compile thread makes it, unless the caller waits.
+  /// The plan for a call with these handles, arguments first, and the sizes `given` among its arguments. If new steps
+  /// must be written and that takes long, the compile thread makes the plan, unless the caller waits.
   Answer plan_for(std::span<TensorImpl* const> handles, std::span<const Dim> given, bool waits);
 
   const CallTemplate& source() const { return *source_; }
@@ -55,7 +55,7 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   };
   /// The least recently used plan makes room for a new one.
   static constexpr size_t kMaxPlans = 256;
-  /// In nanoseconds. A call writes steps itself if that takes less time: eager calls need as much for the plans of a
+  /// In nanoseconds. A call writes steps itself if that takes less time. Eager calls need as much for the plans of a
   /// few ops with new sizes.
   static constexpr int64_t kShortWhile = 4'000'000;
 
@@ -91,8 +91,8 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   /// The sizes for which the compile thread makes plans, and those for which that is impossible.
   std::set<Sizes> pending_;
   std::set<Sizes> impossible_;
-  /// An estimate of the time that it takes to write steps. Steps that take long, because a kernel has to be compiled,
-  /// increase it only gradually.
+  /// Estimated time for writing steps. Steps that take long, because a kernel has to be compiled, increase it only
+  /// gradually.
   std::atomic<int64_t> nanoseconds_ = 0;
 };
 

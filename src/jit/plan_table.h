@@ -72,8 +72,8 @@ class PlanTable {
   /// Oldest first.
   std::vector<Ref<TablePlan>> plans();
   std::string explain();
-  /// Describes what a call would do, given the plan that find() returned for it. `difference` says why newest() does
-  /// not match.
+  /// Describes what a call would do. `found` is the plan that find() returned; `difference` says why newest() does not
+  /// match.
   std::string explain_call(const CallKey& key, const TablePlan* found, const std::string& difference);
   /// Removes all plans and everything known about keys; calls are recorded again.
   void clear();
@@ -95,9 +95,9 @@ class PlanTable {
   std::vector<Ref<TablePlan>> plans_now() const;
   /// Removes plans that can never match again, pending or not, unless they are gone already.
   void remove(std::span<const Ref<TablePlan>> gone);
-  /// Adds a note to explain(), and logs it.
+  /// Logs an event, and adds it to explain().
   void log_event(const std::string& text);
-  /// Notes that a call runs eagerly, for a reason that has nothing to do with its arguments.
+  /// Logs a call that runs eagerly for a reason other than its arguments.
   void log_eager_call(const std::string& reason);
 
   const std::string& name() const { return name_; }
@@ -202,7 +202,7 @@ class PlanTable {
   void erase(std::string_view structure, const Variant& known);
   void evict_keys_without_plans();
   void run_eagerly(Variant& known, std::string reason);
-  /// Adds a plan, or notes the obstacle. With neither, the next call is recorded. Returns the evicted plans.
+  /// Adds a plan, or keeps the obstacle. With neither, the next call is recorded. Returns the evicted plans.
   std::vector<Ref<TablePlan>> add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle);
   /// Removes the plans of the oldest entry.
   std::vector<Ref<TablePlan>> remove_oldest();
@@ -226,7 +226,7 @@ class PlanTable {
   /// The newest plan with a key that is being compiled, and true, or else newest() and false. Null if the state that it
   /// depends on was stale before.
   std::pair<Ref<TablePlan>, bool> newest_unless_stale(const CallKey& key) const;
-  /// Notes that calls are being sampled, and what differs between them.
+  /// Logs that calls are being sampled, and how they differ.
   template <typename Front>
   void log_sampling(const Front& front);
   void log_sampling(const std::string& difference);

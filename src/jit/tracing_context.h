@@ -156,7 +156,7 @@ class TracingContext : public EagerObserver {
   int32_t add_cell(const TensorImpl& tensor);
   void add_own_cell(const TensorImpl& tensor);
   int32_t cell_of(const TensorImpl& tensor);
-  /// Notes that the call uses a tensor, unless it or its memory was created by the call.
+  /// Adds a handle that the call uses, unless the call created the handle or its memory.
   void add_handle(const TensorImpl& tensor);
   void add_view(const TensorImpl& view, const TensorImpl& base, const Call* call);
   /// Whether a node is where the graph that the call created ends: an older node, or the accumulator of a leaf.

@@ -93,7 +93,7 @@ class PlanTemplates : public ::testing::Test {
   Shapes shapes_;
 };
 
-TEST_F(PlanTemplates, ServeSizesOfTheSameMagnitude) {
+TEST_F(PlanTemplates, ServeSizesOfTheSameBucket) {
   record(
       [](Emitter& e, const std::vector<Value>& in) {
         const Value y = e.relu(e.add(e.matmul(in[0], in[1]), in[2]));

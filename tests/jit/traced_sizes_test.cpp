@@ -174,7 +174,7 @@ TEST(TracedSizes, CodeThatReadsASizeDependsOnIt) {
   EXPECT_FALSE(run(*program, {random_tensor({6, 7})}));
 }
 
-TEST(TracedSizes, OneListOfStepsServesSizesOfOneMagnitude) {
+TEST(TracedSizes, OneListOfStepsServesSizesOfOneBucket) {
   const auto f = [](const Tensors& in) -> Tensors {
     EagerEmitter& e = eager();
     const Value x = value(in[0]);
@@ -252,7 +252,7 @@ Sample resized(const Sample& sample, const Resize& resize) {
   return result;
 }
 
-/// The sample with sizes of the same magnitudes, then of others.
+/// The sample with sizes in the same buckets, then in others.
 std::vector<Sample> resized(const Sample& sample) {
   std::vector<Sample> result;
   for (const int64_t shift : {1, 2, 3})

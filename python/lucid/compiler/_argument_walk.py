@@ -1,5 +1,4 @@
-"""Walks from arguments. They are compared by their contents, so that a plan also accepts another object with the same
-values."""
+"""Walks from arguments. Guards compare their contents, so a plan also accepts another object with the same values."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ class Where(enum.IntEnum):
 
     # The value is the argument, or an item of a list, a tuple or a dict: the symbolic retrace can replace it.
     ITEM = 0
-    # In a field of a named tuple or of a dataclass: the key of the call knows it, too.
+    # In a field of a named tuple or of a dataclass: the key of the call contains it, too.
     FIELD = 1
     # In an attribute, a closure or the like, which guards compare.
     INSIDE = 2

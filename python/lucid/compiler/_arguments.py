@@ -18,7 +18,7 @@ from ._walk_result import WalkResult
 Description = tuple[Any, ...]
 
 _ANY: Description = ("any",)
-# Attributes of functions that descriptions leave out, but for the names.
+# Attributes of functions that descriptions leave out, except the names.
 _OF_FUNCTIONS = frozenset(
     ("__annotations__", "__builtins__", "__closure__", "__code__", "__defaults__", "__dict__", "__doc__", "__globals__")
 ) | {"__kwdefaults__", "__module__", "__type_params__"}
@@ -73,7 +73,7 @@ class Descriptions:
 
     def _container(self, value: Any, inside: bool) -> Description:
         cls = type(value)
-        # Whether two tuples are one shows only by `is`.
+        # Only `is` can tell one tuple from two equal ones.
         is_numbered = cls is list or cls is dict or cls is set or (self._compares_identity and len(value) > 0)
         number = self._numbers.get(id(value))
         if number is not None:
@@ -81,11 +81,11 @@ class Descriptions:
         if is_numbered:
             number = self._numbers[id(value)] = len(self._numbers)
         items = value.values() if cls is dict else iterate(value)
-        # The key covers the items of no set.
+        # The key does not contain the items of sets.
         inside = inside or cls is set or cls is frozenset
         parts = tuple(self.of(item, inside) for item in items)
-        # A container whose parts are all compared by the key is, too, unless the call reaches others like it otherwise
-        # than by its arguments: one of those may be passed later.
+        # The key compares a container if it compares all its parts. It does not if the call reaches such containers
+        # without its arguments: a later call may pass one of those.
         is_keyed = not inside and not self._found.arguments and cls not in self._found.state.containers
         if cls is dict:
             is_keyed = is_keyed and all(type(key) in ATOMS and not _is_nan(key) for key in value)
@@ -149,13 +149,13 @@ class Descriptions:
         return ("partial", number, type(value), parts)
 
     def _attribute(self, instance: Instance, name: Any, value: Any) -> Description:
-        # The key has the tensors in fields of dataclasses.
+        # The key contains the tensors in fields of dataclasses.
         is_in_key = name in instance.fields and derives(type(value), lucid.Tensor)
         return self.of(value, not is_in_key)
 
 
 def _is_nan(value: Any) -> bool:
-    """Whether a number does not equal itself: containers find it by identity."""
+    """Whether a number is NaN, which containers find by identity."""
     return bool(value != value)
 
 

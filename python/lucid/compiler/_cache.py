@@ -49,7 +49,7 @@ class CacheKey(NamedTuple):
         return cls(inputs, values, grad_enabled(), training)
 
     def without(self, names: set[int | str]) -> CacheKey:
-        """The key without some of the values, for a plan that serves calls with other ones."""
+        """The key without the values of these arguments, which may vary."""
         return self._replace(values=tuple((name, value) for name, value in self.values if name not in names))
 
 

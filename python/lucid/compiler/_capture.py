@@ -45,7 +45,7 @@ from ._worklist import Worklist
 # How often a call that writes to objects is recorded: the first call may only have initialized something. Also the
 # maximum number of functions remembered for one code object.
 _TRIES = 3
-# In how many numbers outside its arguments a call may differ from the last one.
+# The maximum number of numbers outside the arguments that are traced because they differ from the last call's.
 _MAX_VARYING = 16
 
 
@@ -56,7 +56,7 @@ class Outcome:
     # None if the call cannot be replayed, for the given reason, or must be recorded again.
     guards: _core.GuardSet | None
     reason: str | None
-    # Whether the next call should be recorded, because this one found code that the walk did not know.
+    # Whether the next call should be recorded: this one ran code that the walk had not found, or set up state.
     record_again: bool
     # Every tensor that the walk found and its source, by id, except `inputs`.
     tensors: dict[int, tuple[lucid.Tensor, str]] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Recording:
         self._args = args
         self._kwargs = kwargs
         self._structure, _ = _core.call_key(args, kwargs)
-        # Of an earlier walk, if this one was spared; otherwise, the objects that were found.
+        # The memory of an earlier walk if that was reused; otherwise, the objects that the walk found.
         self._memory: Memory | None = None
         self._seen: dict[int, Any] = {}
         # The tensors in attributes and items of objects that were passed.
@@ -140,7 +140,7 @@ class Recording:
         return list(locations.values()) if len(locations) == len(writes) else []
 
     def vary(self, locations: list[VaryingLocation]) -> None:
-        """The plan serves other numbers in these locations."""
+        """Lets the numbers in these locations vary."""
         if not locations:
             return
         for location, name in locations:
@@ -149,7 +149,7 @@ class Recording:
         self._capture.newest_guards = lambda: None
 
     def _recall(self) -> WalkResult | None:
-        """What the walk would find, if an earlier one is known to have found the same."""
+        """The cached walk result, or None if it may be stale."""
         guards = self._capture.newest_guards()
         if guards is None or guards.memory is None:
             return None
@@ -211,12 +211,12 @@ class Recording:
         return self._found.state.compares_identity or inspects_types(code for code, _ in self._watch.ran)
 
     def is_held(self, tensor: lucid.Tensor) -> bool:
-        """Whether an argument holds a tensor in another way than as an item of lists, tuples and dicts."""
+        """Whether an argument holds a tensor other than as an item of lists, tuples and dicts."""
         return id(tensor) in self._found.held
 
     def forwards(self, floats: EscapingScalars) -> bool:
-        """Whether the call only forwards the floats that it has read: it returns them, or stores them where no code
-        looks."""
+        """Whether the call only forwards the floats that it has read: it returns, stores or prints them, and no code
+        reads what it stored."""
         state, function = self._found.state, self._capture.function
         if type(function) is types.MethodType:
             function = function.__func__
@@ -226,7 +226,7 @@ class Recording:
         return floats.are_forwarded(code, unread, repeated, self.log.printing)
 
     def known(self, tensors: list[lucid.Tensor]) -> Known:
-        """The objects that the call could reach when it began; `tensors` are its arguments."""
+        """The objects that the call could reach when it began. `tensors` are its arguments."""
         found, state = self._found, self._found.state
         return Known(
             state.objects | found.arguments.keys() | found.containers,
@@ -324,7 +324,7 @@ class Recording:
         return Outcome(found.guards, None, False, state.tensors, [], self._inputs)
 
     def _guard_effects(self) -> None:
-        """What the call prints and logs must not be seen by code of the user: that would run later than in the call."""
+        """Guards that no code of the user sees what the call prints and logs: in a replay it would run later."""
         guards = self._found.guards
         if self.log.calls:
             guards.call(are_standard_streams, "the standard streams")
@@ -343,7 +343,7 @@ class Recording:
         self._capture.newest_guards = weakref.ref(found.guards)
 
     def _is_plain(self) -> bool:
-        """Whether the walk depended on nothing but the structure of the arguments and what is guarded."""
+        """Whether the walk depended only on the structure of the arguments and on guarded state."""
         tensors = (tensor for tensor, _ in self._found.state.tensors.values())
         return add_containers((*self._args, *self._kwargs.values()), set()) and not have_hooks(tensors)
 
@@ -404,7 +404,7 @@ class Recording:
             if len(now) != len(self._inputs) or any(a is not b for a, b in zip(now, self._inputs)):
                 return self._message("", "the call replaces a tensor in an object that was passed to it", {})
         if changed is None and argument is None:
-            # A float that the call has read and stored may equal the one that was there.
+            # A float that the call has read and stored may equal the one that it replaced.
             floats = self._floats.values
             writes = guards.writes(floats) if difference is not None or floats else []
             profile = self._capture.profile

@@ -21,13 +21,13 @@ _TEXTS = {
     "ascii", "format", "format_map", "hash", "print", "repr", "str", "__format__", "__hash__", "__repr__", "__str__",
 }  # fmt: skip
 
-# Instructions that load local variables: two of them load two.
+# Instructions that load local variables. Two of them load two at once.
 _LOCALS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"}
 _PAIRS = {"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
 _LOADS = _GLOBALS | _ATTRIBUTES | _CELLS | _LOCALS
 # Instructions after a load which show that the value is not passed on.
 _USES = {"PUSH_NULL", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR"}
-# How large numbers that are tested may be, and what they are compared by.
+# The largest number that is tested, and the comparisons.
 MAX_INTEGER = 2**53
 _OPERATORS = {"<", "<=", "==", "!=", ">", ">="}
 # A test of an integer: the modulus that it is reduced by, or 0, the operator, and a constant.
@@ -98,8 +98,8 @@ def _is_subscript(instruction: dis.Instruction) -> bool:
 
 
 def _use_of(instructions: list[dis.Instruction], index: int) -> str:
-    """How the loaded value is used: it is "called", "appended" to, "filled" by appending to its items, "counted" up
-    or down, "tested" (see _test_of), or anything else is done."""
+    """How the loaded value is used: "called", "appended" to, "filled" by appending to its items, "counted" up or down,
+    "tested" (see _test_of), or "used" in any other way."""
     load, after = instructions[index], instructions[index + 1 : index + 5]
     if _is_method(load):
         return "called"
@@ -107,7 +107,7 @@ def _use_of(instructions: list[dis.Instruction], index: int) -> str:
         return "appended"
     if len(after) > 2 and after[0].opname in _KEYS and _is_subscript(after[1]) and _is_method(after[2]):
         return "filled" if after[2].argval == "append" else "used"
-    # A constant, the sum, the place if it is an attribute, and the store.
+    # A constant, the sum, the object if the value is its attribute, and the store.
     after = [each for each in after if each.opname != "SWAP"]
     is_counted = (
         len(after) > 2
@@ -143,7 +143,7 @@ def _is_integer(load: dis.Instruction) -> bool:
 
 
 def _step_of(instructions: list[dis.Instruction], index: int) -> int:
-    """What is added to the loaded value, which is counted."""
+    """The step by which the loaded value is counted."""
     after = [each for each in instructions[index + 1 : index + 5] if each.opname != "SWAP"]
     return int(after[0].argval) if after[1].argrepr == "+=" else -int(after[0].argval)
 
@@ -163,7 +163,7 @@ def _line_of(instruction: dis.Instruction) -> int | None:
 
 
 def _right_operand(instructions: list[dis.Instruction], index: int) -> tuple[str, str | None] | None:
-    """The names of what the instruction takes last, if it is a global or an attribute of one."""
+    """The names of the last operand of the instruction, if that is a global or an attribute of one."""
     last = instructions[index - 1]
     if last.opname == "LOAD_GLOBAL":
         return last.argval, None
@@ -205,31 +205,29 @@ class Named:
         self.codes: set[CodeType] = set()
         self.reads: dict[str, int] = {}
         self.writes: dict[str, int] = {}
-        # Names of values that items are appended to, of those to whose items they are, of numbers that are counted up
-        # or down, of values that are assigned or deleted, and of those with which anything else is done. A name may be
-        # in several.
+        # Names by what code does with their values. It appends to them, appends to their items, counts them up or down,
+        # assigns or deletes them, or uses them in any other way. A name may be in several sets.
         self.appended: set[str] = set()
         self.filled: set[str] = set()
         self.counted: set[str] = set()
         self.assigned: set[str] = set()
         self.used: set[str] = set()
-        # For names that are counted, by how much, and for those that are tested, how.
+        # The steps by which code counts names, and the tests of names.
         self.steps: dict[str, set[int]] = {}
         self.tests: dict[str, set[Test]] = {}
-        # Names of values that are used in other ways than by calling them or by reading or writing their attributes.
+        # Names of values with which code does more than call them and access their attributes.
         self.passed: set[str] = set()
         # Whether the code may look up names that do not occur in it.
         self.reflects = False
         # Whether code may read the address of an object from its text or its hash.
         self.shows_values = False
-        # Whether a value is formatted as a specification says.
+        # Whether code formats a value with a specification.
         self.formats = False
         # Constants that may be names.
         self.texts: set[str] = set()
         # Whether the hashes of objects may matter, which depend on addresses.
         self.uses_hashes = False
-        # What values are compared with by `is`, except None and other constants: a global, or an attribute of one, or
-        # None for anything else.
+        # The operands of `is`, except constants: a global, or an attribute of one, or None for any other operand.
         self.identities: set[tuple[str, str | None] | None] = set()
         self._add(code)
 

@@ -1,4 +1,4 @@
-"""What earlier recordings of one function have found."""
+"""The code profile of a function: the code that its recorded calls ran."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class NewFunction:
-    """A function that ran although no walk found it. Whatever holds it may drop it; what its code names stays known."""
+    """A function that ran although no walk found it. It may be gone later; its code stays."""
 
     def __init__(self, function: FunctionType) -> None:
         self._reference = weakref.ref(function)
@@ -23,8 +23,8 @@ class NewFunction:
 
 
 class CodeProfile:
-    """What earlier recordings of one function have found: which code runs, and whether it uses names that are not in
-    the code."""
+    """What earlier recordings of one function have found: the code that ran, and whether it looks names up that do not
+    occur in it."""
 
     def __init__(self) -> None:
         self.ran: set[CodeType] = set()
@@ -43,6 +43,6 @@ class CodeProfile:
         return len(self.ran), functions, names, self.only_ran_code, self.all_names, self.runs_backward
 
     def forget_other_code(self, reflects: bool) -> None:
-        """Restricts later walks to code that has run; `reflects`: whether it uses names that are not in the code."""
+        """Restricts later walks to code that has run. `reflects`: it looks names up that do not occur in it."""
         if not self.only_ran_code:
             self.only_ran_code, self.all_names = True, reflects

@@ -1,4 +1,4 @@
-"""Dimensions of tensors that are marked: their sizes vary from call to call."""
+"""Dynamic dimensions: dimensions of tensors that are marked because their sizes vary from call to call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import _core
 
 
 class Bounds(NamedTuple):
-    """The sizes that occur; None if they are not bounded."""
+    """Bounds for a size; None if there is none."""
 
     low: int | None = None
     high: int | None = None

@@ -73,5 +73,5 @@ def effect(function: Callable[..., Any]) -> Effect:
     return Effect(function)
 
 
-# Nothing that it holds is read by the call: what the function does is not part of the recording.
+# Walks do not visit what it holds: what the function does is not part of the recording.
 _core.pure.add(Effect)

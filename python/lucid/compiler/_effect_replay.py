@@ -46,8 +46,8 @@ def _call(effect: Any, /, *args: Any, **kwargs: Any) -> None:
 
 
 def _print(name: str, *written: str | None) -> None:
-    """Writes texts to a stream, and flushes it for each None. As `print` does, takes `sys.stdout` if there is no such
-    stream, and writes nothing if that is None, too."""
+    """Writes texts to a stream of `sys`, and flushes it for each None. As `print` does, uses `sys.stdout` if there is
+    no such stream, and writes nothing if that is None, too."""
     stream = getattr(sys, name)
     stream = sys.stdout if stream is None else stream
     if stream is None:
@@ -77,8 +77,8 @@ def _warning_of(values: dict[str | int, Any]) -> tuple[str, Any] | None:
 
 
 def _with_floats(values: list[Any], shown: list[tuple[float, str]]) -> list[Any]:
-    """Values in whose texts floats appear, each once, formatted as it says. Raises CannotPass if one appears more
-    often, or not at all."""
+    """The values, with the floats in their texts taken apart. Each float appears once, formatted as its specification
+    says; otherwise raises CannotPass."""
     found: dict[int, list[tuple[int, int, float, str]]] = {}
     for number, spec in shown:
         text = format(number, spec)
@@ -147,16 +147,16 @@ class CallLog:
         # Where texts are printed.
         self.printing: set[Site] = set()
         self.warns = False
-        # Whether another thread has prevented that a text was noted.
+        # Whether another thread has interfered, so that a text is missing.
         self.is_invalidated = False
         self._obstacle: str | None = None
         self._guards = guards
-        # Of the call: the frame that has made it, and the modes when it began.
+        # The frame that makes the call, and the modes when it began.
         self._caller: FrameType | None = None
         self._modes: tuple[bool, bool] | None = None
         # What the call had changed before the first effect.
         self._before: tuple[int, list[Any] | None] | None = None
-        # What is being printed, and where; "alone" for calls that are not observed, None for those that are ignored.
+        # The running calls: what prints, and where. "alone" for calls that are not observed, None for ignored ones.
         self._running: list[tuple[FrameType, str, Printing] | str | None] = []
 
     def start(self, caller: FrameType | None, modes: tuple[bool, bool]) -> None:
@@ -248,7 +248,7 @@ class CallLog:
         return None
 
     def warn(self, message: str, frame: FrameType) -> None:
-        """Lucid itself warns about what it is called for in `frame`."""
+        """Lucid itself is about to warn. `frame` called it."""
         _core.pause_recording()
         try:
             if self._obstacle is None:
@@ -266,7 +266,7 @@ class CallLog:
             _core.resume_recording()
 
     def _begin_alone(self) -> None:
-        """What the function does that has been called is not observed."""
+        """Stops observing until the function that has been called returns."""
         self._running.append("alone")
         _core.pause_recording()
 
@@ -279,7 +279,7 @@ class CallLog:
                 self._check(frame)
                 name = getattr(effect, "__name__", type(effect.__wrapped__).__name__)
                 self._add(functools.partial(_call, effect), noted, named, frame, name)
-            # It gets other copies, which it may change.
+            # The function may change its copies: a replay gets copies of its own.
             _call(effect, *copied(args), **copied(kwargs))
         except BaseException:
             self._obstacle = "calls an effect that raises"
@@ -295,8 +295,8 @@ class CallLog:
         self.calls.append(RepeatedCall(function, args, kwargs, where, shown))
 
     def _check(self, frame: FrameType, c_calls: int = 0) -> None:
-        """Notes an obstacle if an effect that `frame` causes would be another one after the plan has run. `c_calls` is
-        the number of C functions that it consists of."""
+        """Sets the obstacle if an effect that `frame` causes would differ after the plan has run. The effect itself
+        consists of `c_calls` calls of C functions."""
         now = _core.tracing_effects(), self._identities()
         if self._before is None:
             self._before = now
@@ -317,7 +317,7 @@ class CallLog:
             self._obstacle = "has an effect in a function that C code calls"
 
     def _identities(self) -> list[Any] | None:
-        """What the call has stored so far; None if it has done anything else to Python objects."""
+        """What the call has stored so far; None if it has changed Python objects in any other way."""
         writes = self._guards.writes([])
         if writes is None:
             return None

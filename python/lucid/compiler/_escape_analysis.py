@@ -1,4 +1,4 @@
-"""Where a float goes that code has read from a tensor, and what code compares it with."""
+"""Escape analysis: where a float that code has read from a tensor may go, and what code compares it with."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .. import _core
 from ._effect import Effect
 from ._type_tables import mro_of
 
-# How objects are asked for attributes, if their class does not say otherwise.
+# The default implementations of attribute lookup.
 _GETTERS: tuple[Any, ...] = tuple(
     _core.class_dict(cls)["__getattribute__"] for cls in (object, types.ModuleType, _core.Module)
 )
@@ -37,7 +37,7 @@ def variable_in(frame: FrameType, source: str, name: str) -> Any:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A question that code asks about a value: an op, and where the number is that the value is compared with."""
+    """A comparison of a value with a number: the op, and where code reads the number."""
 
     op: str
     # "constant", "local" (which includes variables of functions around it), "global", or "math", which has no number.
@@ -74,7 +74,7 @@ def _plain_attribute(value: Any, name: str) -> Any:
 class Pass:
     """A call that the value is passed to, or a text that shows it."""
 
-    # Of the instruction.
+    # The offset of the instruction.
     offset: int
     # What is called: a variable as in Comparison, and attributes of it.
     source: str
@@ -85,8 +85,8 @@ class Pass:
 
     @property
     def is_known(self) -> bool:
-        """Whether what is called cannot become another function between the read of the value and the call, unless the
-        call writes Python's state."""
+        """Whether the callee stays the same function from the read of the value to the call, unless the call writes
+        Python state."""
         is_print = self.source == "global" and self.name == "print" and not self.attributes
         return is_print or (bool(self.attributes) and self.attributes[-1] in _LOGGING)
 
@@ -108,7 +108,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Escapes:
-    """Where a value may go."""
+    """The ways in which a value escapes, and the comparisons with it."""
 
     is_returned: bool = False
     # The names of attributes and globals that it is stored in, and of lists that it is appended to.
@@ -122,8 +122,8 @@ class Escapes:
         return Escapes(is_returned, names, tuple(comparisons), self.passes | other.passes)
 
     def shown(self, specification: str) -> Escapes:
-        """The escapes of a value that goes where a text does in which it is shown. Raises Used if that is not passed on
-        at once."""
+        """The escapes of a value, given those of a text that shows it. Raises Used unless the text is only passed to a
+        call."""
         if self.is_returned or self.names or self.comparisons or any(each.specification for each in self.passes):
             raise Used
         return Escapes(passes=frozenset(replace(each, specification=specification) for each in self.passes))

@@ -1,9 +1,8 @@
-"""Floats that a call reads from tensors, and only compares or forwards: it returns them, appends them to a list, keeps
-them in an attribute, prints them, or passes them to a function with effects. A plan need not know their values before
-it has run, only how the comparisons come out.
+"""Scalars from `item()` that are only compared or forwarded: returned, appended to a list, kept in an attribute,
+printed, or passed to a function with effects. Guards compare the outcomes of the comparisons, not the values.
 
-This is decided from the instructions of the code that read the value: what happens to the object that `item()` returned
-until an instruction compares or forwards it. Anything else that is done with it counts as a use.
+Escape analysis of the instructions decides this: it follows the object that `item()` returned until an instruction
+compares or forwards it. Anything else that code does with it is a use.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from ._instructions import GENERATOR, Site, escapes_of
 
 
 class EscapingScalars:
-    """The floats that one call has read: each with a tensor that holds it, the code that has read it, the offset of the
-    instruction, and whether this is the code that was called first."""
+    """The floats that one call has read. Each has a tensor that holds it, the code that read it, the offset of the
+    instruction, and whether this is the outermost frame of the call."""
 
     def __init__(self, floats: list[tuple[float, Any, CodeType, int, bool]]) -> None:
         self._floats = floats
@@ -26,15 +25,15 @@ class EscapingScalars:
         # By id: the names under which the call stores it.
         self._names: dict[int, frozenset[str]] = {}
         self._escaped: set[int] = set()
-        # Those that texts show: how, and where the text is passed to a call.
+        # Floats in texts: the specification, and the call that gets the text.
         self.texts: list[tuple[float, str, Site]] = []
 
     def are_forwarded(
         self, root: CodeType | None, unread: frozenset[str], repeated: list[Site], printing: set[Site]
     ) -> bool:
-        """Whether the call only forwards them. It may return them if `root` is the code of the function itself, store
-        them under names that no code reads, and pass them to calls that plans repeat, which are at the sites
-        `repeated`. Those at `printing` get them as texts."""
+        """Whether the call only forwards them. It may return them from `root`, the code of the function itself, store
+        them under the names `unread`, and pass them to calls that plans repeat, at the sites `repeated`. Calls at
+        `printing` get them as texts."""
         reads = [(code, offset) for _, _, code, offset, _ in self._floats]
         for value, _, code, offset, is_root in self._floats:
             escapes = escapes_of(code, offset)
@@ -48,7 +47,7 @@ class EscapingScalars:
                 if count == 0 and each.is_known:
                     continue  # It was not called, or a logger whose level is higher.
                 specification = "" if each.specification is None and where in printing else each.specification
-                # If one of these instructions runs twice, it is not known which text shows which value.
+                # If an instruction runs twice, nothing tells which text shows which value.
                 if count == 0 or (specification is not None and (count > 1 or reads.count((code, offset)) > 1)):
                     return False
                 is_passed = True
@@ -60,10 +59,10 @@ class EscapingScalars:
         return True
 
     def may_be_in(self, value: Any, name: str) -> bool:
-        """Whether an object is one of the floats, and the code that has read it stores it under this name. If it went
-        through other code, that may have looked at it."""
+        """Whether an object is one of the floats, and the code that read it stores it under this name. Other code might
+        have looked at it first."""
         return name in self._names.get(id(value), ())
 
     def are_found(self, found: set[int]) -> bool:
-        """Whether these are all that the call has forwarded."""
+        """Whether these ids include all floats that the call has forwarded."""
         return self._escaped <= found

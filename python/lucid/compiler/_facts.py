@@ -34,7 +34,7 @@ class CodeFacts:
     names: set[str] = field(default_factory=lambda: set(_BASE_NAMES))
     texts: set[str] = field(default_factory=set)
     passed: set[str] = field(default_factory=set)
-    # The same without code that takes locks for its own sake.
+    # `passed`, without code that takes locks for its own sake.
     passed_on: set[str] = field(default_factory=set)
     appended: set[str] = field(default_factory=set)
     filled: set[str] = field(default_factory=set)
@@ -66,12 +66,12 @@ class CodeFacts:
 
     @property
     def only_called(self) -> frozenset[str]:
-        """The names whose values code only calls."""
+        """The names with which code does nothing but call their values."""
         return frozenset(self.names.difference(self.used, self.texts, *self._stores, self.tests))
 
     @property
     def only_tested(self) -> frozenset[str]:
-        """The names whose values code only tests."""
+        """The names with which code does nothing but test their values."""
         return frozenset(self.tests.keys() - self.used.union(self.texts, *self._stores))
 
     def only_stored(self, names: set[str]) -> frozenset[str]:
@@ -91,7 +91,7 @@ class Facts:
     """What a walk finds."""
 
     code: CodeFacts = field(default_factory=CodeFacts)
-    # What cannot be guarded: a name in the code, and the reason.
+    # What cannot be guarded: its source, and the reason.
     reasons: list[tuple[str, str]] = field(default_factory=list)
     # All objects, by id.
     seen: dict[int, Any] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Facts:
     # The objects among the arguments, and the containers among them and in their attributes, by id.
     arguments: dict[int, Instance] = field(default_factory=dict)
     containers: set[int] = field(default_factory=set)
-    # The tensors that arguments hold in other ways than as items of lists, tuples and dicts, by id.
+    # The tensors that arguments hold other than as items of lists, tuples and dicts, by id.
     held: set[int] = field(default_factory=set)
     # By id of a dict: the dict, the names that code reads there, and the prefix of their sources.
     globals: dict[int, tuple[dict[str, Any], set[str], str]] = field(default_factory=dict)
@@ -112,14 +112,14 @@ class Facts:
     # Parameters without Python attributes, the common case.
     bare: list[tuple[lucid.Tensor, str]] = field(default_factory=list)
 
-    # Classes that the call could reach when it began, and those of them and their bases that Python code defines.
+    # Classes that the call could reach when it began; and those of them, and of their bases, that Python code defines.
     classes: ByType[None] = field(default_factory=lambda: ByType({}))
     guarded_classes: ByType[str] = field(default_factory=lambda: ByType({}))
     # Types of which some methods are impure.
     kinds: ByType[None] = field(default_factory=lambda: ByType({}))
 
-    # C functions with effects. The watch sees a call by Python code, but not one by C code that was passed the
-    # function.
+    # C functions with effects: the source, its last name, and the reason. The watch sees calls by Python code, but not
+    # calls by C code that was passed the function.
     impure: list[tuple[str, str | None, str]] = field(default_factory=list)
     locks: list[tuple[str, str | None, str]] = field(default_factory=list)
 

@@ -1,8 +1,8 @@
-"""Which functions written in C do nothing but compute.
+"""The C functions that are pure.
 
-A plan is replayed without calling them, so only a function with an entry here may run while a call is recorded: its
-result depends on its arguments, and all that it changes is an object that guards compare. Any other makes the call run
-eagerly. docs/capture.md shows the entries.
+A plan does not call them, so a recorded call may run only functions with an entry here. Their results depend on their
+arguments, and they change only objects that guards compare. Any other function makes the call run eagerly.
+docs/capture.md shows the entries.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _is_special(name: str) -> bool:
 
 
 def own_effect(function: Any) -> str | None:
-    """The public name of a function of ours that is known to be impure before it runs; None for all others.
+    """The public name of a function of Lucid that is impure; None if it is pure, or if only its calls tell.
 
     Calls of Python functions are seen when they run, so only functions that declare an effect count. Calls of bound
     C++ functions are not seen, so every function counts that is not declared pure.

@@ -20,7 +20,7 @@ from ._stores import refuse_long_lists
 from ._type_tables import derives, gradient_of, name_of, type_set
 from ._walk_result import State, WalkResult
 
-# Types that C code compares or shows with what their instances hold.
+# Types whose instances C code compares or prints with their contents.
 _SHOWN: tuple[type, ...] = (
     list,
     tuple,
@@ -60,10 +60,10 @@ def add_guards(facts: Facts, guards: _core.GuardSet, *, all_names: bool) -> None
                 guards.whole(instance.dict, source, "attribute")
             elif _core.has_only_names(instance.dict):
                 guards.named(instance.dict, names, source, "attribute")
-                # Where a number is only called, which raises the same error for each, its value does not matter.
+                # The value of a number that is only called does not matter: each raises the same error.
                 for name in called & instance.dict.keys():
                     guards.accept_numbers(instance.dict, name)
-                # Of a number that is only tested, the outcomes are compared.
+                # For a number that is only tested, the outcomes are compared.
                 for name in sorted(tested & instance.dict.keys()):
                     _guard_tests(facts.code.tests[name], guards, instance.dict, name, f"{source}.{name}")
             else:
@@ -110,8 +110,8 @@ def _guard_tests(tests: set[Test], guards: _core.GuardSet, entries: dict[str, An
 
 
 def _shown(facts: Facts) -> frozenset[int]:
-    """The ids of objects that C code compares and shows with all that is in them: those whose attributes are all
-    guarded, and the containers below. Not those of modules: Lucid's own modules keep what they read in C++."""
+    """The ids of objects that C code compares and prints with their contents: those whose attributes are all guarded,
+    and the containers in them. Modules are left out: Lucid's own modules keep what they read in C++."""
     whole = [each for each in facts.instances if each.whole and not each.is_module]
     pending = [value for each in whole for value in (each.object, each.dict)]
     shown: set[int] = set()
@@ -130,7 +130,7 @@ def result_of(facts: Facts, guards: _core.GuardSet, *, all_names: bool) -> WalkR
     code = facts.code
 
     def only(names: set[str]) -> frozenset[str]:
-        # Code that may use any name may do anything with what these names refer to.
+        # Code that looks names up at run time may do anything with their values.
         return frozenset() if all_names else code.only_stored(names)
 
     state = State(

@@ -35,7 +35,7 @@ _CONSTANTS = {"LOAD_CONST", "LOAD_SMALL_INT"}
 _CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
 # The flags of generators and coroutines, whose `return` does not return to the caller.
 GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-# The ops for comparisons of a float with a number, and with the float on the right.
+# The ops for comparisons of a float with a number: with the float on the left, and on the right.
 _COMPARISONS = {
     "<": ("lt", "gt"),
     "<=": ("le", "ge"),
@@ -44,12 +44,12 @@ _COMPARISONS = {
     "==": ("eq", "eq"),
     "!=": ("ne", "ne"),
 }
-# Functions of `math` that are comparisons, which are ops by the same names.
+# Functions of `math` that count as comparisons. Ops have the same names.
 _CLASSIFIERS = ("isnan", "isinf", "isfinite")
 # Flags of FORMAT_VALUE.
 _CONVERSION = 3
 _HAS_SPECIFICATION = 4
-# How many instructions between the read of a value and the one that forwards it are looked at.
+# The maximum number of instructions from the read of a value to the one that forwards it.
 _MAX_STEPS = 200
 
 
@@ -58,9 +58,9 @@ class _Symbol:
     """A value on the stack: the instruction that pushed it."""
 
     index: int
-    # For the callable of a method call: the name of the method.
+    # The name of the method, if the value is the callable of a method call.
     method: str | None = None
-    # The value that it is a method, an attribute or an item of.
+    # The value of which this is a method, an attribute or an item.
     owner: _Symbol | None = None
 
 
@@ -88,20 +88,20 @@ class _Code:
         return index
 
     def passes_exceptions_on(self, offset: int) -> bool:
-        """Whether an exception of what is called when `offset` is the last instruction leaves the code as it is."""
+        """Whether the code handles no exceptions of the call that is running when `offset` is the last instruction."""
         call = self.instructions[self.index_at(offset)]
         is_handled = any(start <= call.offset < end for start, end in self._handled)
         return call.opname in _CALLS and not is_handled and not self._is_generator
 
     def escapes_of_call(self, offset: int) -> Escapes:
-        """What happens to the result of `x.item()` or `float(x)`."""
+        """The escapes of the result of `x.item()` or `float(x)`."""
         # They read local variables.
         if not {"vars", "dir"}.isdisjoint(self._names_used):
             raise Used
         return self._escapes_after(self.index_at(offset), frozenset(), reads_value=True)
 
     def _escapes_after(self, index: int, seen: frozenset[str], reads_value: bool = False) -> Escapes:
-        """What happens to the value that an instruction pushes."""
+        """The escapes of the value that an instruction pushes."""
 
         def escapes(stack: list[_Symbol]) -> Escapes:
             if reads_value and not self._reads_value(index, stack):
@@ -231,7 +231,7 @@ class _Code:
             del stack[-count:]
 
     def _escapes(self, index: int, stack: list[_Symbol], seen: frozenset[str]) -> Escapes:
-        """What happens to the value on top of the stack after an instruction."""
+        """The escapes of the value on top of the stack after an instruction."""
         value = stack[-1]
         for at in range(index + 1, min(index + _MAX_STEPS, len(self.instructions))):
             before = list(stack)
@@ -249,7 +249,7 @@ class _Code:
                 return Escapes(is_returned=True)
             if name == "STORE_FAST":
                 escapes = self._escapes_of_variable(instruction.argval, seen)
-                # What is passed from a variable may be something else.
+                # With other assignments, the call may get another value of the variable.
                 if escapes.passes and self._assignments(instruction.argval) != 1:
                     raise Used
                 return escapes
@@ -351,7 +351,7 @@ class _Code:
         return count
 
     def _escapes_into(self, owner: _Symbol | None) -> Escapes:
-        """What it means to append the value to a list: one that has a name, or an item of what has one."""
+        """The escapes of a value that is appended to a list, which has a name or is an item of what has one."""
         load = self.instructions[owner.index] if owner is not None else None
         if load is not None and load.opname == "BINARY_SUBSCR":
             owner = owner.owner if owner is not None else None
@@ -361,7 +361,7 @@ class _Code:
         return Escapes(names=frozenset((load.argval,)))
 
     def _escapes_of_variable(self, name: str, seen: frozenset[str]) -> Escapes:
-        """What happens to a local variable."""
+        """The escapes of the value of a local variable."""
         escapes = Escapes()
         if name in seen:
             return escapes
@@ -385,7 +385,7 @@ def _code_of(code: CodeType) -> _Code:
 
 
 def escapes_of(code: CodeType, offset: int) -> Escapes | None:
-    """Where the value goes that `x.item()` or `float(x)` returns; None if it is used. `offset` is that of the call."""
+    """How the result of the call `x.item()` or `float(x)` at `offset` escapes; None if it is used."""
     known = _known.setdefault(code, {})
     if offset not in known:
         try:
@@ -396,8 +396,8 @@ def escapes_of(code: CodeType, offset: int) -> Escapes | None:
 
 
 def comparisons_of(frame: FrameType, offset: int) -> list[tuple[Any, ...]] | None:
-    """The comparisons that a frame makes with the value that it reads, each an op and the number that the value is
-    compared with; None if it is used in another way."""
+    """The comparisons that a frame makes with the value that it reads: the op, and the other number. None if the value
+    is used in another way."""
     escapes = escapes_of(frame.f_code, offset)
     if escapes is None or not all(each.is_repeated(frame) for each in escapes.passes):
         return None
@@ -428,7 +428,7 @@ def stream_of(frame: FrameType) -> str | None:
 
 
 def passes_exceptions_on(frame: FrameType) -> bool:
-    """Whether an exception of the function that a frame calls leaves the frame as it is, and nothing else is done."""
+    """Whether a frame passes on exceptions of the function that it calls, without running any code."""
     try:
         return _code_of(frame.f_code).passes_exceptions_on(frame.f_lasti)
     except Used:

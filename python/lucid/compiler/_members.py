@@ -29,7 +29,7 @@ class Instance:
     def __init__(self, object: Any, source: str, members: Members, whole: bool, by_path: bool) -> None:
         self.object = object
         self.source = source
-        # Reading it would create it, and functools.partial() merges only partials that have none.
+        # Not read from a partial: that would create it, and functools.partial() merges only partials without a dict.
         self.dict: dict[str, Any] | None = None if is_compared_partial(object) else _core.attributes_of(object)
         self.members = members
         self.whole = whole
@@ -50,7 +50,7 @@ def hash_of(cls: type) -> Any:
 
 
 def is_record(cls: type) -> bool:
-    """Whether a class is tuple, or one of named tuples."""
+    """Whether a class is tuple, or a class of named tuples."""
     return cls is tuple or (derives(cls, tuple) and any("_fields" in _core.class_dict(base) for base in mro_of(cls)))
 
 
@@ -104,7 +104,7 @@ _OF_FUNCTIONS = (
     "__globals__",
     "__builtins__",
 )
-# Those that lead to everything.
+# Attributes that lead to everything.
 ONLY_NAMED = {"__globals__", "__builtins__"}
 
 
@@ -148,7 +148,7 @@ def _is_slot(cls: type, member: Any) -> bool:
     return derives(cls, owner) and _type_tables.is_heap_class(owner) and "__slots__" in _core.class_dict(owner)
 
 
-# What the classes that programs and Lucid define consist of, functions apart.
+# The types of attributes of ordinary classes.
 _ORDINARY_MEMBERS = type_set(
     dict, frozenset, list, tuple, types.ClassMethodDescriptorType, types.FunctionType, types.MemberDescriptorType,
     types.GetSetDescriptorType, types.MethodDescriptorType, types.WrapperDescriptorType,
@@ -186,7 +186,7 @@ def entries_of(value: Any) -> list[tuple[Any, Any]]:
 
 
 def iterate(value: Any) -> Any:
-    """The items of a container, whatever a subclass makes of iterating."""
+    """The items of a container. Runs no `__iter__` of a subclass."""
     for cls in (list, tuple, set, frozenset, collections.deque):
         if derives(type(value), cls):
             return cls.__iter__(value)

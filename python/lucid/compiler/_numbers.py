@@ -1,9 +1,9 @@
 """Numbers and sizes that vary from call to call.
 
 A call may differ from that of a plan only in sizes of tensors, and in numbers among the arguments or in locations that
-the function reads. It is run a second time, with traced numbers and tensors with traced sizes in their place. Results
-are dropped; what is kept is how the numbers that ops get are computed, and what code has asked about them. A plan can
-then be given other numbers, and plans for other sizes can be made.
+the function reads. It runs a second time, the symbolic retrace, with traced numbers and tensors with traced sizes in
+their place. The trace records how the numbers that ops get are computed, and what code asks about them. One plan then
+serves other numbers, and plans for other sizes can be made.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_STEPS = 1000
 
 
 class TracedNumber:
-    """An int or a float that notes what is computed from it, and what is asked about it.
+    """An int or a float that records what is computed from it, and what code asks about it.
 
     It is not an int or a float itself, because C code would read its value unnoticed. `isinstance` takes it for one.
     """
@@ -142,7 +142,7 @@ _core.set_traced_number(TracedNumber)
 
 
 class NumberTrace:
-    """The numbers of one call: how they are computed from its arguments, and what the call depends on."""
+    """The trace of the numbers of one call: how they are computed, and on which of them the call depends."""
 
     def __init__(self) -> None:
         # As NumberProgram takes them. The traced number k is value k - 1.
@@ -178,7 +178,7 @@ class NumberTrace:
         return number
 
     def expect(self, number: int, value: Any) -> None:
-        """The call depends on the value of a number."""
+        """Adds a guard on the value of a number."""
         if self.is_open():
             self.expected.append((number - 1, value))
 
@@ -259,7 +259,7 @@ class VaryingLocation(NamedTuple):
 
 
 class Varying(NamedTuple):
-    """What differs between a call and the plans that are there."""
+    """What differs between a call and the plans of its key."""
 
     # Pairs of an argument's index and its position in the key.
     numbers: list[tuple[int, int]]
@@ -298,17 +298,17 @@ class Numbers:
         self._fixed: dict[bytes, set[Any]] = {}
 
     def wanted(self, structure: bytes, varying: Varying) -> Varying:
-        """What varies, without what is known to be needed."""
+        """What varies, without the numbers on which calls depend."""
         return varying.only(self._fixed.get(structure, set()))
 
     def add_fixed(self, structure: bytes, positions: Iterable[Any]) -> None:
-        """Calls depend on these numbers: each value has its own plan."""
+        """Adds numbers on which calls depend: each value has its own plan."""
         if len(self._fixed) >= self._MAX_STRUCTURES:
             self._fixed.clear()
         self._fixed.setdefault(structure, set()).update(positions)
 
 
-# Names in code that may tell a traced number from an int or a float. From 3.12 on, `sum` adds floats more precisely.
+# Names of functions that can tell a traced number from a plain one. From 3.12 on, `sum` adds floats more precisely.
 _TELLING = {"type", "sum"} if sys.version_info >= (3, 12) else {"type"}
 
 

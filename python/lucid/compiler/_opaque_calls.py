@@ -1,5 +1,5 @@
-"""What the walk refuses because a recording could not see it: C functions that C code calls, and texts and hashes that
-show addresses of objects."""
+"""Opaque calls, which a recording cannot see, so the walk refuses them: C functions that C code calls, and texts and
+hashes that show addresses of objects."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ._rules import last_name
 from ._type_tables import derives, mro_of, name_of
 from ._worklist import Worklist
 
-# Specifications with which numbers are formatted as the locale says, alone or in a template.
+# Specifications that format numbers by the locale, alone or in a template.
 _LOCAL = re.compile(r"^[^{}]{0,2}[-+ ]?#?0?\d*[,_]?(\.\d+)?n$|:[^{}]*n\}")
-# The time, to NumPy.
+# Texts that NumPy parses as the current time.
 _CLOCK = {"now", "today"}
 
 
 def open_modules(work: Worklist, instances: Iterable[Instance]) -> None:
-    """Visits all of the modules of libraries that may be passed to a function that takes names as strings."""
+    """Visits everything in modules of libraries that may be passed to a function that takes names as strings."""
     facts, code = work.facts, work.facts.code
     for instance in instances:
         if not instance.is_closed or id(instance.object) in facts.opened:
@@ -60,7 +60,7 @@ def identify_arguments(work: Worklist) -> None:
 
 
 def refuse_impure_functions(work: Worklist) -> None:
-    """Refuses C functions and methods with effects that are used in other ways than by calling them."""
+    """Refuses C functions and methods with effects that code does more with than call them."""
     facts, code = work.facts, work.facts.code
     passed = code.passed | code.texts if work.profile.all_names else code.passed
     for source, name, reason in facts.impure:

@@ -1,4 +1,4 @@
-"""Functions that ran in a call: what those of Lucid and NumPy depend on is guarded, because programs may replace it."""
+"""Guards what functions of Lucid and NumPy depend on that ran in a call: programs may replace it."""
 
 from __future__ import annotations
 

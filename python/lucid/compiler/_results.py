@@ -30,7 +30,7 @@ from ._type_tables import (
 
 Rebuild = Callable[[Iterator["lucid.Tensor"], dict[int, Any]], Any]
 
-# Each is returned as the same object by every call.
+# Every call returns the same object.
 _CONSTANTS = type_set(*ATOMS, range, lucid.dtype)
 _MISSING: Any = object()
 # As it is when Lucid is imported: programs may replace it.
@@ -90,7 +90,7 @@ class Known:
         lasting: Container[int] = (),
     ):
         self.objects = objects
-        # Those among them that every call with the same guards finds.
+        # The objects that every call with the same guards finds.
         self.lasting = lasting
         # None: all classes.
         self.classes = classes

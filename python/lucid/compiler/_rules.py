@@ -1,4 +1,4 @@
-"""What the walk does with a value of a type that is listed here: what it guards, and where it goes on.
+"""Rules for types: what the walk guards of a value, and which other values it visits.
 
 Every type is unknown until a rule here or in `_values.py` names it. A value of a type that no rule names makes the call
 run eagerly. docs/capture.md shows the rules.
@@ -308,7 +308,7 @@ def _context_variable(work: Worklist, variable: contextvars.ContextVar[Any], sou
     reason="it always shows the same dict",
 )
 def _view(work: Worklist, view: Any, source: str) -> None:
-    """Shows what another object holds, always the same one."""
+    """A view always shows the same object."""
     for value in gc.get_referents(view):
         if type(value) is not type:
             work.start(value, source)

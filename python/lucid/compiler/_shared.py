@@ -19,7 +19,7 @@ _CONTAINERS = type_set(list, dict, set)
 
 
 class SharedObjects:
-    """Decides whether other calls may share an object: constants, and objects whose identity is guarded."""
+    """Decides whether replayed calls may share an object: a constant, or an object whose identity is guarded."""
 
     def __init__(self, state: State) -> None:
         self._state = state

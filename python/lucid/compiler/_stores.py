@@ -22,7 +22,7 @@ _ENTRY = 0
 _END = 4
 # A source that ends in a name, or in an item of what has a name.
 _VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)(\[[^\[\]]*\])?")
-# The types of what calls store, and replace.
+# The types of values that calls store and replace.
 _REPLACING = (lucid.Tensor, types.NoneType, bool, str)
 
 
@@ -103,8 +103,8 @@ def _is_log(items: list[Any], found: WalkResult) -> bool:
 
 
 def _is_only_appended(items: list[Any], state: State) -> bool:
-    """Whether code only appends to a list: all that leads to it are names with which code does nothing else, or
-    containers to which only such names lead."""
+    """Whether code only appends to a list: all references to it, or to the containers that hold it, are by names with
+    which code does nothing else."""
     references = state.references.get(id(items), {})
     return bool(references) and all(_only_appends(holder, source, state) for (holder, _), source in references.items())
 
@@ -124,7 +124,7 @@ def _counts(write: Write) -> bool:
 
 
 def _is_one_step(name: str, before: int, now: int, state: State) -> bool:
-    """Whether a counter that is tested has been counted once, so that tests saw what it was before or after that."""
+    """Whether a tested counter was counted once: then tests saw its value before or after that step."""
     return name not in state.tests or (state.steps[name] == {now - before} and abs(before) < MAX_INTEGER)
 
 

@@ -1,4 +1,4 @@
-"""The standard streams and loggers: whose code sees what a call prints and logs, and what it has printed."""
+"""The standard streams and loggers: whether code of the user sees what a call prints and logs, and what it printed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STREAMS = (io.TextIOWrapper, io.StringIO)
 _OUTPUTS = frozenset(("stdout", "stderr", "__stdout__", "__stderr__", "stream"))
 _BUFFER: Any = _core.class_dict(io.TextIOWrapper)["buffer"]
 _BUFFERS = (io.BufferedWriter, io.BufferedRandom, io.BytesIO, io.FileIO)
-# What a class must not define if its streams are to be written to as the standard ones are.
+# Methods that a class must not define for its streams to count as standard.
 _OVERRIDES = ("write", "flush", "__getattribute__", "__getattr__")
 _HANDLERS = (logging.StreamHandler, logging.FileHandler, logging.NullHandler, type(logging.lastResort))
 _LOGGING = logging._srcfile
@@ -31,8 +31,8 @@ _STYLES = (logging.PercentStyle, logging.StrFormatStyle, logging.StringTemplateS
 
 
 class _Tee:
-    """Stands for the methods `write` and `flush` of a stream while a thread that is being recorded prints: notes what
-    that thread writes."""
+    """Replaces the methods `write` and `flush` of a stream while a recorded thread prints. It forwards to the originals
+    and records what that thread writes."""
 
     def __init__(self, stream: Any) -> None:
         self._write, self._flush = stream.write, stream.flush
@@ -55,7 +55,7 @@ class _Tee:
 
 
 def _tee_of(stream: Any) -> _Tee | None:
-    """What stands for methods of a stream now; None if they are its own."""
+    """The tee that replaces methods of a stream; None if the stream has its own."""
     owner = getattr((_core.attributes_of(stream) or {}).get("write"), "__self__", None)
     return owner if type(owner) is _Tee else None
 
@@ -162,7 +162,7 @@ def are_standard_warnings() -> bool:
 
 
 class Printing:
-    """One call that prints: notes what this thread writes to a stream meanwhile."""
+    """One call that prints: records what this thread writes to a stream meanwhile."""
 
     def __init__(self, stream: Any) -> None:
         self._thread = threading.get_ident()

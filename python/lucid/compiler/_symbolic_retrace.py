@@ -51,7 +51,7 @@ def _replacements(varying: Varying, trace: NumberTrace) -> list[tuple[tuple[Any,
 
 
 class RaiseWatch:
-    """A trace function that notes what code raises, and what code runs. C code that wants an int or a float raises for
+    """A trace function that records which code runs and what it raises. C code that wants an int or a float raises for
     a traced one, and the function may handle that."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class SymbolicRun(NamedTuple):
 
     trace: NumberTrace
     tracing: _core.SymbolicTracing
-    # By index among the tensors of the call: the substitute.
+    # The substitutes, by index among the tensors of the call.
     tensors: dict[int, _core.Tensor]
     result: Any
 

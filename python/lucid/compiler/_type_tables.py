@@ -82,7 +82,7 @@ class _Abstract(abc.ABC):  # noqa: B024
     pass
 
 
-# Types whose instances never change, and all that there is to know is their identity or their value. Not
+# Types whose instances never change: only their identity or their value matters. Not
 # decimal.Decimal: its operators round as the thread's context says at that moment, and no hook sees them.
 IMMUTABLE: ByType[str] = ByType({
     object: "has no state",
@@ -94,7 +94,7 @@ IMMUTABLE: ByType[str] = ByType({
     types.WrapperDescriptorType: "an operator of a builtin class: what it changes is guarded",
     type(collections.namedtuple("_Pair", "a b").a): "the index of a field",  # type: ignore[attr-defined]
     type(_Abstract.__dict__["_abc_impl"]): "caches; a guard counts the classes that are registered with abstract ones",
-    # Ours.
+    # Types of Lucid.
     type(lucid.add): "an op, which is recorded",
     type(lucid.Tensor.sum): "an op, which is recorded",
     type(lucid.tensor): "a function in C++: it must be declared pure",
@@ -173,14 +173,14 @@ def item_of(source: str, key: Any) -> str:
 
 
 def is_own_class(cls: type) -> bool:
-    """Whether the class is one of the package's Python code."""
+    """Whether the class is defined in Python code of the package."""
     name = module_of(cls)
     return name.startswith("lucid.") and name != "lucid._core" and library_of(cls) == "lucid"
 
 
 def library_of(cls: type) -> str | None:
-    """The package whose module has the class under its name; None for a class that only says so, or was made by a
-    function."""
+    """The package whose module has the class under its name; None for a class that only claims so, or that a function
+    made."""
     module = sys.modules.get(name := module_of(cls))
     found: Any = module
     for part in _qualified_name_of(cls).split("."):
@@ -235,7 +235,7 @@ def is_lock(value: Any) -> bool:
 
 
 def is_pure_type(cls: type) -> bool:
-    """Whether a type of ours was declared pure, or one that it derives from."""
+    """Whether a type of Lucid, or one of its bases, was declared pure."""
     # Other metaclasses may define `__hash__`.
     return any(type(base) in _OUR_METACLASSES and base in _core.pure for base in mro_of(cls))
 
@@ -252,7 +252,7 @@ def is_known_type(cls: type) -> bool:
 
 
 def numpy_kind(cls: type) -> str | None:
-    """ "array", "constant", or None for what is not NumPy's."""
+    """ "array" or "constant"; None for types that are not NumPy's."""
     numpy: Any = imported("numpy")
     if numpy is None:
         return None
@@ -268,7 +268,7 @@ def numpy_kind(cls: type) -> str | None:
 
 
 def is_number(cls: type) -> bool:
-    """Whether instances are numbers of NumPy of a fixed size, which its memory shows."""
+    """Whether instances are numbers of NumPy of a fixed size, whose memory shows their value."""
     numpy: Any = imported("numpy")
     return numpy is not None and cls in _numbers_of(numpy)
 

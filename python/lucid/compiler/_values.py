@@ -70,7 +70,7 @@ def _object(work: Worklist, value: Any, source: str) -> None:
         if base in _CONTAINERS:
             RULES[base].visit(work, value, source)
             return
-        # Of these, nothing but the value can be read.
+        # Of these types, code can read only the value.
         if base not in (int, float, str, bytes, complex, datetime.tzinfo):
             refuse_state(work, value, source)
             return
@@ -100,14 +100,14 @@ def _module(work: Worklist, module: Any, source: str) -> None:
     parameters, buffers, modules, hooks, backward_hooks = _core.describe_module(module)
     work.backward_hooks(backward_hooks, source)
     for name, tensor in (*parameters, *buffers):
-        # This source says more than that of an optimizer.
+        # This source is clearer than that of an optimizer.
         work.facts.tensors[id(tensor)] = (tensor, f"{source}.{name}")
         work.start(tensor, f"{source}.{name}", name=name)
     for name, child in modules:
         work.start(child, f"{source}[{name}]" if name.isdigit() else f"{source}.{name}")
     for number, hook in enumerate(hooks):
         work.start(hook, f"hook {number} of {source}")
-    # Code of ours, whose names are not collected, reads what its classes keep.
+    # Lucid's own code, whose names are not collected, reads the attributes of its classes.
     ours = work.own_modules.get(type(module))
     if ours is None:
         ours = any(_type_tables.is_own_class(base) and base not in _MODULE_BASES for base in mro_of(type(module)))
@@ -125,7 +125,7 @@ def _optimizer(work: Worklist, optimizer: Any, source: str) -> None:
     for value, where in _kept_by(optimizer, source):
         work.start(value, where)
     work.add_instance(optimizer, source)
-    # Which hooks run is not named by anybody's code but ours.
+    # Only Lucid's own code names these.
     for name in ("_pre_hooks", "_post_hooks"):
         if (hooks := (_core.attributes_of(optimizer) or {}).get(name)) is not None:
             work.start(hooks, f"{source}.{name}")
@@ -171,7 +171,7 @@ def _numpy_constant(work: Worklist, value: Any, source: str) -> None:
         refuse_state(work, value, source)
     elif not _type_tables.is_numpy_function(value):
         work.refuse(source, f"may call {source}, whose effects cannot be known")
-    # Calls of functions of NumPy that are written in C are not seen.
+    # The watch does not see calls of NumPy's C functions.
     elif (
         type(function := getattr(value, "_implementation", None)) is types.BuiltinFunctionType
         and (name := impure_name(function)) is not None

@@ -29,8 +29,8 @@ from ._walk_result import WalkResult
 from ._worklist import Worklist
 
 _MAX_OBJECTS = 20_000
-# All attributes of classes of these packages are guarded, but only those that programs have put there are visited: the
-# rest is code that matters once it has run.
+# All attributes of classes of these packages are guarded. Only those that programs have put there are visited: the
+# others are code, which matters once it has run.
 _LIBRARY_CLASSES = {"lucid", "enum", "abc", "typing", "numbers", "collections", "dataclasses", "functools"}
 _OF_LIBRARIES = type_set(property, staticmethod, classmethod, *_type_tables.BUILTIN_DESCRIPTORS, *IMMUTABLE)
 
@@ -86,7 +86,7 @@ class Walk:
             for code, functions in work.profile.functions.items():
                 if is_library(code) is not of_libraries:
                     continue
-                # C code has called it, and keeps it where no guard can see it.
+                # C code has called it, and keeps it where no guard looks.
                 if code not in facts.code.codes and not of_libraries:
                     work.refuse("", f"runs {printable(code.co_qualname)}, which was not found before the call")
                 for function in functions:

@@ -1,4 +1,4 @@
-"""What a walk found, and what of it the next recording of the same function may use."""
+"""The result of a walk, and the memory of it for the next recording of the same function."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class State:
     references: References
     # The ids of objects that C code may read without naming what is in them.
     shown: frozenset[int]
-    # Names of lists that code only appends to, of containers to whose items it only appends, of numbers that it only
-    # counts up or down, and of what it only assigns.
+    # Names with whose values code does one thing only: it appends to a list, appends to the items of a container,
+    # counts a number up or down, or assigns.
     appended: frozenset[str]
     filled: frozenset[str]
     counted: frozenset[str]
     assigned: frozenset[str]
-    # For names that code counts and tests: by how much, and how.
+    # The steps by which code counts names, and the tests of names.
     steps: dict[str, set[int]]
     tests: dict[str, set[Test]]
 
@@ -55,25 +55,25 @@ class WalkResult:
 
     state: State
     guards: _core.GuardSet
-    # What cannot be guarded: a name in the code, and the reason.
+    # What cannot be guarded: its source, and the reason.
     reasons: list[tuple[str, str]] = field(default_factory=list)
     # The objects among the arguments, and the containers among them and in their attributes, by id.
     arguments: dict[int, Instance] = field(default_factory=dict)
     containers: set[int] = field(default_factory=set)
-    # The tensors that arguments hold in other ways than as items of lists, tuples and dicts, by id.
+    # The tensors that arguments hold other than as items of lists, tuples and dicts, by id.
     held: set[int] = field(default_factory=set)
     # What is guarded of Lucid and NumPy: the ids of functions, and the dict's id and the name of globals.
     guarded: set[Any] = field(default_factory=set)
 
 
 class Memory:
-    """What the next recording may use of a walk. It belongs to the guards of a plan: as long as they hold, a walk from
-    arguments of the same structure would find the same again. The guards also hold the objects that were found."""
+    """The memory of a walk. It belongs to the guards of a plan: as long as they hold, a walk from arguments of the same
+    structure would find the same again. The guards also own the objects that were found."""
 
     def __init__(self, found: WalkResult, seen: dict[int, Any], structure: bytes, profile: CodeProfile) -> None:
         state = found.state
         self._structure = structure
-        # Without what refers to objects of the program.
+        # Without references to objects of the program.
         self._state = replace(state, tensors={}, classes=type_set(), containers=type_set())
         self._sources = [source for _, source in state.tensors.values()]
         self._classes, self._containers = len(state.classes), len(state.containers)
@@ -85,16 +85,16 @@ class Memory:
         found.guards.remember(self, [*tensors, *state.classes, *state.containers, *objects])
 
     def update(self, found: WalkResult, profile: CodeProfile) -> None:
-        """Notes what a recording without obstacles has added. All code that it ran was found by the walk."""
+        """Adds what a recording without obstacles has guarded. The walk found all code that it ran."""
         self._guarded = found.guarded
         self._known = profile.size()
 
     def recall(self, guards: _core.GuardSet, structure: bytes, profile: CodeProfile) -> WalkResult | None:
-        """The result of an earlier walk; None if it may be out of date. `guards` are those that it belongs to."""
+        """The cached walk result, or None if it may be stale. `guards` own this memory."""
         if structure != self._structure or profile.size() != self._known or not guards.holds_state():
             return None
         objects, sources = guards.remembered, self._sources
-        # Guards do not compare them: plans do.
+        # Plans compare hooks, not guards.
         if have_hooks(objects[: len(sources)]):
             return None
         copied = _core.GuardSet()

@@ -22,7 +22,7 @@ from ._members import Instance, Members, is_singleton, members_of
 from ._type_tables import ByType, derives, mro_of, name_of, printable, simple_name_of, type_set
 
 _MISSING: Any = object()
-# The containers to which references are counted. What else holds a value may hand it on unseen.
+# The containers to which references are counted. Other objects may forward what they hold unseen.
 _COUNTED = type_set(list, tuple, dict, collections.deque, collections.OrderedDict, collections.defaultdict)
 _OWN_METACLASSES = type_set(type, type(lucid.Tensor))
 # Attributes through which code reads the variables of other code.
