@@ -32,7 +32,7 @@ PythonPlan::PythonPlan(const jit::CallKey& key, nb::handle made, nb::list classe
   const nb::object numbers = made.attr("varying");
   if (const nb::object calls = made.attr("repeat"); !calls.is_none()) {
     repeat_ = calls[0];
-    repeated = nb::cast<std::vector<std::string>>(calls[1]);
+    replayed = nb::cast<std::vector<std::string>>(calls[1]);
   }
   if (numbers.is_none()) return;
   numbers_object_ = numbers[0];

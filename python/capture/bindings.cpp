@@ -36,7 +36,7 @@ void bind_watch(nb::module_& module) {
   nb::class_<Watch>(module, "Watch", nb::type_slots(collected_slots<Watch>()),
                     "Observes which functions run on this thread.")
       .def(nb::init<std::string, std::vector<std::string>, nb::object>(), "own"_a, "libraries"_a,
-           "repeated"_a.none() = nb::none())
+           "replay_log"_a.none() = nb::none())
       .def("start", &Watch::start)
       .def("stop", &Watch::stop)
       .def("clear", &Watch::clear, "Forgets what it has observed.")
@@ -59,7 +59,7 @@ void bind_watch(nb::module_& module) {
           },
           "(function, code, the user's code, its line) of the C functions called by code outside Lucid.");
   module.def(
-      "call_log", [] { return Watch::current() ? Watch::current()->repeated() : nb::none(); },
+      "call_log", [] { return Watch::current() ? Watch::current()->replay_log() : nb::none(); },
       "The replay log of the call that this thread records, or None.");
   module.def(
       "running_c_calls", [] { return Watch::current() ? Watch::current()->c_calls() : size_t{0}; },

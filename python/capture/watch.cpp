@@ -34,11 +34,11 @@ constexpr size_t kMaxFunctions = 8;
 
 }  // namespace
 
-Watch::Watch(std::string own, std::vector<std::string> libraries, nb::object repeated)
-    : own_(std::move(own)), libraries_(std::move(libraries)), repeated_(std::move(repeated)) {
-  if (repeated_.is_none()) return;
-  for (nb::handle code : repeated_.attr("codes")) repeated_codes_.insert(code.ptr());
-  for (nb::handle function : repeated_.attr("functions")) repeated_functions_.insert(function.ptr());
+Watch::Watch(std::string own, std::vector<std::string> libraries, nb::object replay_log)
+    : own_(std::move(own)), libraries_(std::move(libraries)), replay_log_(std::move(replay_log)) {
+  if (replay_log_.is_none()) return;
+  for (nb::handle code : replay_log_.attr("codes")) replayed_codes_.insert(code.ptr());
+  for (nb::handle function : replay_log_.attr("functions")) replayed_functions_.insert(function.ptr());
 }
 
 Watch* Watch::current() { return t_watch; }
@@ -87,7 +87,7 @@ void Watch::see(PyFrameObject* frame, int what, PyObject* arg) {
   if (what == PyTrace_RETURN) returning = reinterpret_cast<PyObject*>(frame);
   if (returning && !running_.empty() && running_.back().ptr() == returning) {
     running_.pop_back();
-    repeated_.attr("end")();
+    replay_log_.attr("end")();
     return;
   }
   if (is_paused_) return;
@@ -97,7 +97,7 @@ void Watch::see(PyFrameObject* frame, int what, PyObject* arg) {
 
 bool Watch::begins(PyFrameObject* frame, PyObject* function) {
   const nb::handle caller(reinterpret_cast<PyObject*>(frame));
-  if (!nb::cast<bool>(repeated_.attr("begin")(caller, nb::handle(function)))) return false;
+  if (!nb::cast<bool>(replay_log_.attr("begin")(caller, nb::handle(function)))) return false;
   running_.push_back(nb::borrow(function == Py_None ? caller.ptr() : function));
   return true;
 }
@@ -117,7 +117,7 @@ bool Watch::is_users(PyObject* code) const {
 
 void Watch::see_call(PyFrameObject* frame) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  if (repeated_codes_.contains(code.ptr()) && begins(frame, Py_None)) return;
+  if (replayed_codes_.contains(code.ptr()) && begins(frame, Py_None)) return;
   Code& entry = known(code.ptr());
   PyObject* function = function_of(frame);
   if (!function || !PyFunction_Check(function) || entry.functions.size() >= kMaxFunctions) return;
@@ -134,7 +134,7 @@ void Watch::see_c_call(PyFrameObject* frame, PyObject* function) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   if (known(code.ptr()).is_own) return;
   const auto* called = reinterpret_cast<PyCFunctionObject*>(function);
-  if (repeated_functions_.contains(function) && begins(frame, function)) return;
+  if (replayed_functions_.contains(function) && begins(frame, function)) return;
   // The behaviour of a method depends on the type of its object. The object of a class method is a type.
   PyObject* self = called->m_self;
   const void* of = !self ? nullptr : PyType_Check(self) ? static_cast<void*>(self) : Py_TYPE(self);
@@ -164,15 +164,15 @@ int Watch::traverse(visitproc visit, void* arg) const {
     Py_VISIT(called.user_code.ptr());
   }
   Py_VISIT(before_object_.ptr());
-  Py_VISIT(repeated_.ptr());
+  Py_VISIT(replay_log_.ptr());
   for (const nb::object& running : running_) Py_VISIT(running.ptr());
   return 0;
 }
 
 void Watch::clear() {
-  repeated_ = nb::none();
-  repeated_codes_.clear();
-  repeated_functions_.clear();
+  replay_log_ = nb::none();
+  replayed_codes_.clear();
+  replayed_functions_.clear();
   ran_.clear();
   called_.clear();
   codes_.clear();

@@ -28,10 +28,10 @@ class Watch {
   };
 
   /// Code in files that begin with `own` may call any C function. Code in files that begin with one of `libraries` is
-  /// not user code. `repeated` is None, or the replay log of calls that a plan repeats: those of functions with a code
+  /// not user code. `replay_log` is None, or knows the calls that a plan repeats: those of functions with a code
   /// object among its `codes`, and of its C functions `functions`. Its method `begin` gets the frame that begins, or
   /// that calls a C function, and that function or None. It returns whether to call its method `end` afterwards.
-  Watch(std::string own, std::vector<std::string> libraries, nb::object repeated);
+  Watch(std::string own, std::vector<std::string> libraries, nb::object replay_log);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() { stop(); }
@@ -49,7 +49,7 @@ class Watch {
   }
   void resume() { is_paused_ = false; }
   /// The replay log; None if no effect is replayed, or the watch is paused.
-  nb::object repeated() const { return is_paused_ ? nb::none() : repeated_; }
+  nb::object replay_log() const { return is_paused_ ? nb::none() : replay_log_; }
   /// False if other code replaced the profile function between start() and stop().
   bool saw_everything() const { return saw_everything_; }
   const std::vector<Ran>& ran() const { return ran_; }
@@ -73,9 +73,9 @@ class Watch {
 
   std::string own_;
   std::vector<std::string> libraries_;
-  nb::object repeated_;
-  std::unordered_set<const PyObject*> repeated_codes_;
-  std::unordered_set<const PyObject*> repeated_functions_;
+  nb::object replay_log_;
+  std::unordered_set<const PyObject*> replayed_codes_;
+  std::unordered_set<const PyObject*> replayed_functions_;
   /// The calls to repeat that are running: their frames, or the C functions.
   std::vector<nb::object> running_;
   std::unordered_map<PyObject*, Code> codes_;

@@ -48,7 +48,7 @@ void append_plan(std::string& text, const TablePlan& plan, size_t number) {
     append_list(text, "serves sizes with ", family->trace().conditions());
   }
   append_list(text, "runs ", program.plan().kernel_names());
-  append_list(text, "then calls ", plan.repeated);
+  append_list(text, "then calls ", plan.replayed);
   for (const BackwardPlanInfo& backward : program.recorded().outcome->gradients().backward_plans())
     text += "\n    " + to_text(backward);
 }

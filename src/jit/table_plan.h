@@ -33,8 +33,8 @@ class TablePlan : public RefCounted {
   std::vector<std::string> sources;
   /// The arguments whose values may vary.
   std::vector<std::string> varying;
-  /// The calls with effects that the front repeats after each run, such as "print (train.py:12)".
-  std::vector<std::string> repeated;
+  /// The calls with effects that the front replays after each run, such as "print (train.py:12)".
+  std::vector<std::string> replayed;
   /// The number of values that the front guards.
   size_t guards = 0;
 
