@@ -65,7 +65,7 @@ class LRScheduler {
   void read_rates();
   double real(const char* name) const { return values_.at(name).as_real(name); }
   int64_t integer(const char* name) const { return values_.at(name).as_integer(name); }
-  const std::string& text(const char* name) const { return values_.at(name).as_text(name); }
+  std::string text(const char* name) const { return values_.at(name).as_text(name); }
   bool flag(const char* name) const { return values_.at(name).as_bool(name); }
   /// One number for each group, from an option that is one number or a list with one for each.
   std::vector<double> per_group(const char* name) const { return per_group(values_, name); }

@@ -162,7 +162,7 @@ class Bert : public nn::Layer<Bert> {
   BertOptions options;
   /// The vectors of the tokens. `attention_mask` is 0 for tokens to ignore.
   Tensor encode(const Tensor& tokens, const Tensor& attention_mask = Tensor(), const Tensor& token_types = Tensor());
-  nn::Item forward_with(const nn::Arguments& arguments) override;
+  Tree forward_with(const nn::Arguments& arguments) override;
   bool returns_one_tensor() const override { return false; }
   void fields(nn::Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;

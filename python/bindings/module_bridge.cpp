@@ -25,7 +25,7 @@ nb::object call_method(PyObject* self, PyObject* name, std::initializer_list<PyO
 nb::object dict_of(nn::StateDict& state) {
   if (const auto* python = dynamic_cast<PythonState*>(&state)) return nb::borrow(python->dict());
   nb::dict copy;
-  for (const std::string& key : state.keys()) copy[key.c_str()] = nb::steal(to_python(state.get(key)));
+  for (const std::string& key : state.keys()) copy[key.c_str()] = from_tree(state.get(key));
   return copy;
 }
 
@@ -52,25 +52,21 @@ class PythonBridge : public nn::Bridge {
     for (uint32_t i = 0; i < times; ++i) Py_INCREF(static_cast<PyObject*>(object));
   }
 
-  nn::Item forward(nn::Module& module, const Tensor& input) override {
+  Tree forward(nn::Module& module, const Tensor& input) override {
     const GilAcquire lock;
     PyObject* self = self_of(module);
     if (!has_own_forward(self)) return module.forward_one(input);
     const nb::object argument = nb::steal(to_python(ref_of(input)));
-    return to_item(call_method(self, module_names().forward, {argument.ptr()}).ptr());
+    return to_tree(call_method(self, module_names().forward, {argument.ptr()}));
   }
 
-  nn::Item forward_with(nn::Module& module, const nn::Arguments& arguments) override {
+  Tree forward_with(nn::Module& module, const nn::Arguments& arguments) override {
     const GilAcquire lock;
     PyObject* self = self_of(module);
     if (!has_own_forward(self)) return module.forward_with(arguments);
     const nb::object method = checked(PyObject_GetAttr(self, module_names().forward));
-    const nb::object positional = checked(PyTuple_New(static_cast<Py_ssize_t>(arguments.positional.size())));
-    for (size_t i = 0; i < arguments.positional.size(); ++i)
-      PyTuple_SET_ITEM(positional.ptr(), static_cast<Py_ssize_t>(i), to_python(arguments.positional[i]));
-    nb::dict named;
-    for (const auto& [name, item] : arguments.named) named[name.c_str()] = nb::steal(to_python(item));
-    return to_item(checked(PyObject_Call(method.ptr(), positional.ptr(), named.ptr())).ptr());
+    const PythonArguments given = python_arguments(arguments);
+    return to_tree(checked(PyObject_Call(method.ptr(), given.positional.ptr(), given.named.ptr())));
   }
 
   std::string type_name(const nn::Module& module) override {
@@ -129,10 +125,10 @@ class PythonBridge : public nn::Bridge {
     return true;
   }
 
-  std::optional<nn::Item> extra_state(nn::Module& module) override {
+  std::optional<Tree> extra_state(nn::Module& module) override {
     const GilAcquire lock;
     if (!wants_extra_state(module)) return std::nullopt;
-    return to_item(call_method(self_of(module), module_names().get_extra_state, {}).ptr());
+    return to_tree(call_method(self_of(module), module_names().get_extra_state, {}));
   }
 
   bool wants_extra_state(nn::Module& module) override {
@@ -140,15 +136,10 @@ class PythonBridge : public nn::Bridge {
     return overrides(Py_TYPE(self_of(module)), module_names().get_extra_state);
   }
 
-  void set_extra_state(nn::Module& module, const nn::Item& state) override {
+  void set_extra_state(nn::Module& module, const Tree& state) override {
     const GilAcquire lock;
-    const nb::object value = nb::steal(to_python(state));
+    const nb::object value = from_tree(state);
     call_method(self_of(module), module_names().set_extra_state, {value.ptr()});
-  }
-
-  std::string describe(const nn::Item& item) override {
-    const GilAcquire lock;
-    return python::describe(nb::steal(to_python(item)).ptr());
   }
 
   nn::Ptr<nn::Module> clone(nn::Module& module) override {
@@ -183,17 +174,17 @@ bool has_own_forward(PyObject* self) {
   return attributes && PyDict_GetItemWithError(attributes, module_names().forward) != nullptr;
 }
 
-void PythonState::set(const std::string& key, nn::Item value) {
-  const nb::object object = nb::steal(to_python(value));
+void PythonState::set(const std::string& key, Tree value) {
+  const nb::object object = from_tree(value);
   check_status(PyDict_SetItemString(dict_, key.c_str(), object.ptr()));
 }
 
 bool PythonState::has(const std::string& key) const { return PyDict_GetItemString(dict_, key.c_str()) != nullptr; }
 
-nn::Item PythonState::get(const std::string& key) const {
+Tree PythonState::get(const std::string& key) const {
   PyObject* value = PyDict_GetItemString(dict_, key.c_str());
   if (!value) throw ValueError("load_state_dict: the state has no '{}'", key);
-  return to_item(value);
+  return to_tree(value);
 }
 
 std::vector<std::string> PythonState::keys() const {

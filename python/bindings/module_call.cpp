@@ -4,8 +4,6 @@
 
 #include "base/error.h"
 #include "bindings/convert.h"
-#include "bindings/dtype_object.h"
-#include "bindings/from_data.h"
 #include "bindings/module_object.h"
 #include "nn/bridge.h"
 #include "nn/hooks.h"
@@ -14,76 +12,17 @@
 namespace lucid::python {
 namespace {
 
-/// Maximum nesting depth of module settings.
-constexpr int kMaxDepth = 16;
-
-/// A Python object that passes through C++.
-class PythonItem : public nn::Foreign {
- public:
-  explicit PythonItem(PyObject* object) : object_(nb::borrow(object)) {}
-  nn::Item convert() const override {
-    const GilAcquire lock;
-    PyObject* object = object_.get().ptr();
-    if (object == Py_None) return {};
-    if (PyBool_Check(object)) return object == Py_True;
-    if (TensorImpl* tensor = tensor_or_null(object)) return Tensor(tensor);
-    // Arrays have __index__ as well.
-    if (PyIndex_Check(object) && !is_any_array(object)) return int64_t{to_int({"module", "argument"}, object)};
-    if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
-    if (PyUnicode_Check(object)) return std::string(nb::cast<const char*>(nb::handle(object)));
-    if (const auto dtype = dtype_in(object)) return *dtype;
-    if (PyTuple_Check(object) || PyList_Check(object)) {
-      nn::Item::Tuple items;
-      const nb::object tuple = checked(PySequence_Tuple(object));
-      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.ptr()); ++i)
-        items.push_back(to_item(PyTuple_GET_ITEM(tuple.ptr(), i)));
-      return items;
-    }
-    return nn::Item(std::make_shared<const PythonItem>(object));
-  }
-  nn::Item call(const std::vector<nn::Item>& arguments) const override {
-    const GilAcquire lock;
-    const nb::object positional = checked(PyTuple_New(static_cast<Py_ssize_t>(arguments.size())));
-    for (size_t i = 0; i < arguments.size(); ++i)
-      PyTuple_SET_ITEM(positional.ptr(), static_cast<Py_ssize_t>(i), to_python(arguments[i]));
-    return to_item(checked(PyObject_Call(object(), positional.ptr(), nullptr)).ptr());
-  }
-  PyObject* object() const { return object_.get().ptr(); }
-
- private:
-  SharedObject object_;
-};
-
-/// The arguments of a call as a tuple and a dict.
-struct PythonArguments {
-  nb::object positional;
-  nb::object named;
-};
-
-PythonArguments python_arguments(const nn::Arguments& arguments) {
-  PythonArguments result;
-  result.positional = checked(PyTuple_New(static_cast<Py_ssize_t>(arguments.positional.size())));
-  for (size_t i = 0; i < arguments.positional.size(); ++i)
-    PyTuple_SET_ITEM(result.positional.ptr(), static_cast<Py_ssize_t>(i), to_python(arguments.positional[i]));
-  result.named = checked(PyDict_New());
-  for (const auto& [name, item] : arguments.named) {
-    const nb::object value = checked(to_python(item));
-    check_status(PyDict_SetItemString(result.named.ptr(), name.c_str(), value.ptr()));
-  }
-  return result;
-}
-
 nn::Arguments from_python(nb::handle positional, nb::handle named) {
   nn::Arguments arguments;
   if (PyTuple_Check(positional.ptr()))
-    for (const nb::handle item : nb::borrow<nb::tuple>(positional)) arguments.positional.push_back(to_item(item.ptr()));
+    for (const nb::handle item : nb::borrow<nb::tuple>(positional)) arguments.positional.push_back(to_tree(item));
   else
-    arguments.positional.push_back(to_item(positional.ptr()));
+    arguments.positional.push_back(to_tree(positional));
   if (named.ptr() && PyDict_Check(named.ptr())) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     for (Py_ssize_t position = 0; PyDict_Next(named.ptr(), &position, &key, &value);)
-      arguments.named.emplace_back(nb::cast<const char*>(nb::handle(key)), to_item(value));
+      arguments.named.emplace_back(nb::cast<const char*>(nb::handle(key)), to_tree(value));
   }
   return arguments;
 }
@@ -91,17 +30,15 @@ nn::Arguments from_python(nb::handle positional, nb::handle named) {
 nb::object object_of(nn::Module& module) { return nb::steal(to_python(module)); }
 
 nb::object tuple_of(const nn::Gradients& gradients) {
-  nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(gradients.size())));
-  for (size_t i = 0; i < gradients.size(); ++i)
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_python_or_none(ref_of(gradients[i])));
-  return tuple;
+  return from_tree(Tree::Tuple{{gradients.begin(), gradients.end()}});
 }
 
 std::optional<nn::Gradients> to_gradients(const nb::object& returned) {
   if (returned.is_none()) return std::nullopt;
   nn::Gradients gradients;
   if (TensorImpl* tensor = tensor_or_null(returned.ptr())) return nn::Gradients{Tensor(tensor)};
-  for (const nn::Item& item : to_item(returned.ptr()).to_tuple()) gradients.push_back(item.to_tensor());
+  for (const Tree& item : to_tree(returned).as_items("the result of a hook"))
+    gradients.push_back(item.as_optional_tensor("a gradient"));
   return gradients;
 }
 
@@ -111,11 +48,10 @@ PyObject* run_core(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
   if (typeid(module) == typeid(nn::Module))
     throw NotImplementedError("{}: the module has no forward(); define one", Py_TYPE(self)->tp_name);
   if (count == 1 && !keyword_names) {
-    if (TensorImpl* input = tensor_or_null(arguments[0])) {
-      return to_python(module.forward_one(Tensor(input)));
-    }
+    if (TensorImpl* input = tensor_or_null(arguments[0]))
+      return from_tree(module.forward_one(Tensor(input))).release().ptr();
   }
-  return to_python(module.forward_with(to_arguments(arguments, count, keyword_names)));
+  return from_tree(module.forward_with(to_arguments(arguments, count, keyword_names))).release().ptr();
 }
 
 PyObject* call_python_forward(PyObject* self, PyObject* const* arguments, size_t flagged_count,
@@ -150,68 +86,38 @@ PyObject* call_patched(PyObject* self, PyObject* const* arguments, Py_ssize_t co
   return Py_TYPE(self)->tp_call(self, positional.ptr(), named.ptr());
 }
 
-nn::Item native_item(PyObject* object, int levels) {
-  nn::Item item = PythonItem(object).convert();
-  if (!item.is_tuple()) return item;
-  if (levels == 0) throw ValueError("module setting: nested more than {} deep", kMaxDepth);
-  nn::Item::Tuple items;
-  for (const nn::Item& part : item.to_tuple()) {
-    const auto* foreign = dynamic_cast<const PythonItem*>(part.foreign());
-    items.push_back(foreign ? native_item(foreign->object(), levels - 1) : part);
-  }
-  return items;
-}
-
 }  // namespace
 
-nn::Item to_item(PyObject* object) {
-  if (object == Py_None) return {};
-  if (TensorImpl* tensor = tensor_or_null(object)) return Tensor(tensor);
-  return nn::Item(std::make_shared<const PythonItem>(object));
-}
-
-nn::Item to_native_item(PyObject* object) { return native_item(object, kMaxDepth); }
-
-PyObject* to_python(const nn::Item& item) {
-  struct Converter {
-    PyObject* operator()(std::monostate) const { return Py_NewRef(Py_None); }
-    PyObject* operator()(bool value) const { return PyBool_FromLong(value); }
-    PyObject* operator()(int64_t value) const { return PyLong_FromLongLong(value); }
-    PyObject* operator()(double value) const { return PyFloat_FromDouble(value); }
-    PyObject* operator()(const std::string& value) const { return PyUnicode_FromString(value.c_str()); }
-    PyObject* operator()(Dtype value) const { return Py_NewRef(dtype_object(value)); }
-    PyObject* operator()(const Tensor& value) const { return to_python_or_none(ref_of(value)); }
-    PyObject* operator()(const nn::Item::Tuple& items) const {
-      nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
-      for (size_t i = 0; i < items.size(); ++i)
-        PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_python(items[i]));
-      return tuple.release().ptr();
-    }
-    PyObject* operator()(const std::shared_ptr<const nn::Foreign>& value) const {
-      return Py_NewRef(dynamic_cast<const PythonItem&>(*value).object());
-    }
-  };
-  return std::visit(Converter(), item.value());
+PythonArguments python_arguments(const nn::Arguments& arguments) {
+  PythonArguments result{from_tree(Tree::Tuple{arguments.positional}), {}};
+  for (const auto& [name, value] : arguments.named) result.named[name.c_str()] = from_tree(value);
+  return result;
 }
 
 nn::Arguments to_arguments(PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   nn::Arguments result;
-  for (Py_ssize_t i = 0; i < count; ++i) result.positional.push_back(to_item(arguments[i]));
+  for (Py_ssize_t i = 0; i < count; ++i) result.positional.push_back(to_tree(arguments[i]));
   for (Py_ssize_t i = 0; keyword_names && i < PyTuple_GET_SIZE(keyword_names); ++i)
     result.named.emplace_back(nb::cast<const char*>(nb::handle(PyTuple_GET_ITEM(keyword_names, i))),
-                              to_item(arguments[count + i]));
+                              to_tree(arguments[count + i]));
   return result;
 }
 
+static PyObject* call_with_hooks(PyObject* self, PyObject* const* arguments, size_t flagged_count,
+                                 PyObject* keyword_names) {
+  nn::Module& module = module_in(self);
+  const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
+  if (module.has_call_hooks() || nn::global_hooks().has_call_hooks())
+    return from_tree(module.call(to_arguments(arguments, count, keyword_names))).release().ptr();
+  if (has_own_forward(self)) return call_python_forward(self, arguments, flagged_count, keyword_names);
+  return run_core(self, arguments, count, keyword_names);
+}
+
 PyObject* vectorcall_module(PyObject* self, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names) {
-  return guarded([&]() -> PyObject* {
-    nn::Module& module = module_in(self);
-    const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);
-    if (Py_TYPE(self)->tp_call != call_module) return call_patched(self, arguments, count, keyword_names);
-    if (module.has_call_hooks() || nn::global_hooks().has_call_hooks())
-      return to_python(module.call(to_arguments(arguments, count, keyword_names)));
-    if (has_own_forward(self)) return call_python_forward(self, arguments, flagged_count, keyword_names);
-    return run_core(self, arguments, count, keyword_names);
+  return guarded([&] {
+    if (Py_TYPE(self)->tp_call == call_module) [[likely]]
+      return call_with_hooks(self, arguments, flagged_count, keyword_names);
+    return call_patched(self, arguments, PyVectorcall_NARGS(flagged_count), keyword_names);
   });
 }
 
@@ -231,11 +137,7 @@ PyObject* call_module(PyObject* self, PyObject* arguments, PyObject* keywords) {
         all.push_back(value);
       }
     }
-    nn::Module& module = module_in(self);
-    if (module.has_call_hooks() || nn::global_hooks().has_call_hooks())
-      return to_python(module.call(to_arguments(all.data(), static_cast<Py_ssize_t>(count), names.ptr())));
-    if (has_own_forward(self)) return call_python_forward(self, all.data(), count, names.ptr());
-    return run_core(self, all.data(), static_cast<Py_ssize_t>(count), names.ptr());
+    return call_with_hooks(self, all.data(), count, names.ptr());
   });
 }
 
@@ -258,15 +160,15 @@ std::optional<nn::Arguments> PythonHook::operator()(nn::Module& module, const nn
   return from_python(PyTuple_GET_ITEM(result.ptr(), 0), PyTuple_GET_ITEM(result.ptr(), 1));
 }
 
-std::optional<nn::Item> PythonHook::operator()(nn::Module& module, const nn::Arguments& arguments,
-                                               const nn::Item& result) const {
+std::optional<Tree> PythonHook::operator()(nn::Module& module, const nn::Arguments& arguments,
+                                           const Tree& result) const {
   const GilAcquire lock;
   const PythonArguments given = python_arguments(arguments);
-  const nb::object output = nb::steal(to_python(result));
+  const nb::object output = from_tree(result);
   const nb::object returned = with_kwargs ? function.get()(object_of(module), given.positional, given.named, output)
                                           : function.get()(object_of(module), given.positional, output);
   if (returned.is_none()) return std::nullopt;
-  return to_item(returned.ptr());
+  return to_tree(returned);
 }
 
 std::optional<nn::Gradients> PythonHook::operator()(nn::Module& module, const nn::Gradients& grad_input,

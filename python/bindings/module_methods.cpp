@@ -46,7 +46,7 @@ PyObject* build(PyObject* self, PyObject* const* arguments, Py_ssize_t count, Py
         device = to_device_or_none(module.type_name().c_str(), arguments[count + i]).value_or(device);
         continue;
       }
-      if (!nn::Fields::set(module, name, to_native_item(arguments[count + i])))
+      if (!set_field(module, name, arguments[count + i]))
         throw InternalError("{} has no setting '{}'", module.type_name(), name);
     }
     const DeviceScope scope(device);
@@ -65,14 +65,14 @@ PyObject* reset(PyObject* self, PyObject*) {
 PyObject* settings(PyObject* self, PyObject*) {
   return guarded([&] {
     nb::dict all;
-    for (const auto& [name, item] : nn::Fields::list(module_in(self))) all[name.c_str()] = nb::steal(to_python(item));
+    for (const auto& [name, value] : nn::Fields::list(module_in(self))) all[name.c_str()] = from_tree(value);
     return all.release().ptr();
   });
 }
 
 PyObject* set_setting(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
   return guarded([&] {
-    nn::Fields::set(module_in(self), text(arguments[0]), to_native_item(arguments[1]));
+    set_field(module_in(self), text(arguments[0]), arguments[1]);
     return Py_NewRef(Py_None);
   });
 }
@@ -359,6 +359,11 @@ PyObject* init_subclass(PyObject* type, PyObject* arguments, PyObject* keywords)
 }
 
 }  // namespace
+
+bool set_field(nn::Module& module, std::string_view name, PyObject* value) {
+  const std::string root = module.type_name() + "." + std::string(name);
+  return nn::Fields::set(module, name, to_tree(root, value, Unsupported::kKeep));
+}
 
 bool flag(PyObject* object) { return to_bool({"Module", "flag"}, object); }
 

@@ -126,7 +126,7 @@ PyObject* find_part(nn::Module& module, std::string_view name) {
   if (NamedChild* child = module.find_child(name))
     return child->module ? to_python(*child->module) : Py_NewRef(Py_None);
   if (NamedSlot* buffer = module.find_buffer(name)) return object_in(buffer->slot);
-  if (const auto setting = nn::Fields::get(module, name)) return to_python(*setting);
+  if (const auto setting = nn::Fields::get(module, name)) return from_tree(*setting).release().ptr();
   return nullptr;
 }
 
@@ -219,7 +219,7 @@ int assign(PyObject* self, nn::Module& module, PyObject* name, PyObject* value) 
     return 0;
   }
   if (nn::Fields::has(module, key)) {
-    nn::Fields::set(module, key, to_native_item(value));
+    set_field(module, key, value);
     return 0;
   }
   return set_generic(self, name, value);

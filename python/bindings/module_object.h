@@ -4,6 +4,7 @@
 
 #include "bindings/gil.h"
 #include "bindings/tensor_object.h"
+#include "bindings/tree.h"
 
 namespace lucid::python {
 
@@ -32,14 +33,16 @@ PyObject* object_in(nn::TensorSlot& slot);
 /// Registers a tensor's Python object with the slot.
 void keep_object(nn::TensorSlot& slot, PyObject* object);
 
-// Conversions between Python objects and items. Python objects pass through unchanged.
-
-nn::Item to_item(PyObject* object);
-/// Converts numbers, strings, dtypes, tensors and tuples of them. Other objects stay Python objects, which settings
-/// reject with TypeError. Throws ValueError for deeply nested tuples.
-nn::Item to_native_item(PyObject* object);
-PyObject* to_python(const nn::Item& item);
+/// The arguments of a call as a tuple and a dict.
+struct PythonArguments {
+  nb::object positional;
+  nb::dict named;
+};
+PythonArguments python_arguments(const nn::Arguments& arguments);
 nn::Arguments to_arguments(PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names);
+
+/// Sets a setting of a module. Returns whether it has one of this name.
+bool set_field(nn::Module& module, std::string_view name, PyObject* value);
 
 /// Whether a class overrides a method of lucid.nn.Module. `name` is interned.
 bool overrides(PyTypeObject* type, PyObject* name);
@@ -53,7 +56,7 @@ struct PythonHook {
   bool with_kwargs = false;
 
   std::optional<nn::Arguments> operator()(nn::Module& module, const nn::Arguments& arguments) const;
-  std::optional<nn::Item> operator()(nn::Module& module, const nn::Arguments& arguments, const nn::Item& result) const;
+  std::optional<Tree> operator()(nn::Module& module, const nn::Arguments& arguments, const Tree& result) const;
   std::optional<nn::Gradients> operator()(nn::Module& module, const nn::Gradients& grad_input,
                                           const nn::Gradients& grad_output) const;
   std::optional<nn::Gradients> operator()(nn::Module& module, const nn::Gradients& grad_output) const;
@@ -67,9 +70,9 @@ struct PythonHook {
 class PythonState : public nn::StateDict {
  public:
   explicit PythonState(PyObject* dict) : dict_(dict) {}
-  void set(const std::string& key, nn::Item value) override;
+  void set(const std::string& key, Tree value) override;
   bool has(const std::string& key) const override;
-  nn::Item get(const std::string& key) const override;
+  Tree get(const std::string& key) const override;
   std::vector<std::string> keys() const override;
   PyObject* dict() const { return dict_; }
 

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "bindings/convert.h"
+#include "bindings/dtype_object.h"
+#include "bindings/from_data.h"
 #include "bindings/key_places.h"
 #include "tensor/api.h"
 
@@ -12,14 +14,34 @@ namespace {
 
 constexpr int kMaxDepth = 500;
 
-struct PythonForeign : Foreign {
-  explicit PythonForeign(nb::object held) : object(std::move(held)) {}
-  SharedObject object;
+class PythonObject : public Foreign {
+ public:
+  explicit PythonObject(nb::handle object) : object_(nb::borrow(object)) {}
+  const nb::object& object() const { return object_.get(); }
+
+  std::string kind() const override {
+    const GilAcquire lock;
+    return describe(object().ptr());
+  }
+  Tree convert() const override;
+  Tree call(const std::vector<Tree>& arguments) const override {
+    const GilAcquire lock;
+    return to_tree(object()(*nb::tuple(from_tree(Tree(arguments)))));
+  }
+
+ private:
+  SharedObject object_;
 };
+
+Tree foreign(nb::handle object) { return std::shared_ptr<const Foreign>(std::make_shared<const PythonObject>(object)); }
 
 class Reader {
  public:
-  Reader(std::string root, Unsupported unsupported) : path_(std::move(root)), unsupported_(unsupported) {}
+  /// Without `is_deep`, the items of lists and tuples, and dicts, pass through unchanged.
+  Reader(std::string root, Unsupported unsupported, bool is_deep = true)
+      : path_(std::move(root)), unsupported_(unsupported) {
+    if (is_deep) yield_.emplace();
+  }
 
   Tree read(nb::handle object) {
     PyObject* p = object.ptr();
@@ -27,7 +49,7 @@ class Reader {
     if (PyBool_Check(p)) return p == Py_True;
     if (TensorImpl* tensor = tensor_or_null(p)) return Tensor(tensor);
     if (PyUnicode_Check(p)) return text(p);
-    if (PyDict_Check(p)) return dict(p);
+    if (PyDict_Check(p) && yield_) return dict(p);
     if (PyList_Check(p)) return items(p);
     if (PyTuple_Check(p)) return Tree::Tuple{items(p)};
     const ArgumentContext context{path_.c_str(), "a number"};
@@ -35,7 +57,12 @@ class Reader {
       if (number->is_float()) return number->to_double();
       return number->kind() == Dtype::kBool ? Tree(number->to_int() != 0) : Tree(number->to_int());
     }
-    if (unsupported_ == Unsupported::kKeep) return std::shared_ptr<Foreign>(new PythonForeign(nb::borrow(object)));
+    if (unsupported_ == Unsupported::kKeep) {
+      if (const auto dtype = dtype_in(p)) return *dtype;
+      // Arrays have __index__ as well.
+      if (PyIndex_Check(p) && !is_any_array(p)) return int64_t{to_int(context, p)};
+      return foreign(object);
+    }
     const bool is_array = PyObject_HasAttrString(p, "__array__") != 0;
     const bool is_module = PyObject_HasAttrString(p, "state_dict") != 0;
     throw TypeError("{} is {}; only dicts, lists, tuples, strings, numbers, None and tensors are supported{}", path_,
@@ -70,8 +97,8 @@ class Reader {
     Tree::List list;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(p); ++i) {
       const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(p, i));
-      list.push_back(inside(fmt::format("[{}]", i), [&] { return read(item); }));
-      yield_.tick();
+      list.push_back(yield_ ? inside(fmt::format("[{}]", i), [&] { return read(item); }) : to_tree(item));
+      if (yield_) yield_->tick();
     }
     return list;
   }
@@ -93,62 +120,67 @@ class Reader {
         throw TypeError("{} has {} as a key; keys must be strings or integers", path_, describe(key));
       Tree item = inside("[" + to_string(name) + "]", [&] { return read(value); });
       items.push_back({std::move(name), std::move(item)});
-      yield_.tick();
+      yield_->tick();
     }
     return Tree::Dict(std::move(items));
   }
 
   std::string path_;
   Unsupported unsupported_;
-  GilYield yield_;
+  std::optional<GilYield> yield_;  // not set while items pass through unchanged
   int level_ = 0;
 };
+
+Tree PythonObject::convert() const {
+  const GilAcquire lock;
+  return Reader("an argument", Unsupported::kKeep, /*is_deep=*/false).read(object());
+}
 
 class Writer {
  public:
   explicit Writer(GilYield* yield) : yield_(yield) {}
 
   nb::object operator()(const Tree& tree) {
-    if (const auto* value = tree.get_if<bool>()) return nb::bool_(*value);
-    if (const auto* value = tree.get_if<int64_t>()) return nb::int_(*value);
-    if (const auto* value = tree.get_if<double>()) return nb::float_(*value);
-    if (const auto* value = tree.get_if<std::string>()) return text(*value);
-    if (const auto* value = tree.get_if<Tensor>()) return to_object(ref_of(*value));
-    if (const auto* value = tree.get_if<Tree::List>()) return list(*value);
-    if (const auto* value = tree.get_if<Tree::Tuple>()) return nb::tuple(list(value->items));
-    if (const auto* dict = tree.dict_or_null()) {
-      nb::dict result;
-      std::optional<KeyPlaces> places;
-      for (const auto& [key, value] : *dict) {
-        const nb::object name = key_object(key);
-        if (yield_ && std::holds_alternative<int64_t>(key)) {
-          if (!places) places.emplace(false);
-          places->add(nb::hash(name), false);
-        }
-        result[name] = (*this)(value);
-        if (yield_) yield_->tick();
-      }
-      return result;
-    }
-    if (const auto* value = tree.get_if<std::shared_ptr<Foreign>>())
-      return dynamic_cast<PythonForeign&>(**value).object.get();
-    return nb::none();
+    return std::visit([&](const auto& value) { return convert(value); }, tree.value());
   }
 
  private:
-  static nb::object text(const std::string& text) {
+  nb::object convert(std::monostate) { return nb::none(); }
+  nb::object convert(bool value) { return nb::bool_(value); }
+  nb::object convert(int64_t value) { return nb::int_(value); }
+  nb::object convert(double value) { return nb::float_(value); }
+  nb::object convert(Dtype value) { return nb::borrow(dtype_object(value)); }
+  nb::object convert(const Tensor& value) { return to_object(ref_of(value)); }
+  nb::object convert(const std::shared_ptr<const Foreign>& value) {
+    return dynamic_cast<const PythonObject&>(*value).object();
+  }
+  nb::object convert(const std::string& text) {
     return checked(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"));
   }
-
-  static nb::object key_object(const Tree::Key& key) {
-    if (const auto* number = std::get_if<int64_t>(&key)) return nb::int_(*number);
-    return text(std::get<std::string>(key));
-  }
-
-  nb::list list(const Tree::List& items) {
+  nb::object convert(const Tree::List& items) {
     nb::list result;
     for (const Tree& item : items) {
       result.append((*this)(item));
+      if (yield_) yield_->tick();
+    }
+    return result;
+  }
+  nb::object convert(const Tree::Tuple& tuple) {
+    nb::object result = checked(PyTuple_New(static_cast<Py_ssize_t>(tuple.items.size())));
+    for (size_t i = 0; i < tuple.items.size(); ++i)
+      PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), (*this)(tuple.items[i]).release().ptr());
+    return result;
+  }
+  nb::object convert(const std::shared_ptr<Tree::Dict>& dict) {
+    nb::dict result;
+    std::optional<KeyPlaces> places;
+    for (const auto& [key, value] : *dict) {
+      const nb::object name = std::visit([&](const auto& part) { return convert(part); }, key);
+      if (yield_ && std::holds_alternative<int64_t>(key)) {
+        if (!places) places.emplace(false);
+        places->add(nb::hash(name), false);
+      }
+      result[name] = (*this)(value);
       if (yield_) yield_->tick();
     }
     return result;
@@ -161,6 +193,12 @@ class Writer {
 
 Tree to_tree(const std::string& root, nb::handle object, Unsupported unsupported) {
   return Reader(root, unsupported).read(object);
+}
+
+Tree to_tree(nb::handle object) {
+  if (object.is_none()) return {};
+  if (TensorImpl* tensor = tensor_or_null(object.ptr())) return Tensor(tensor);
+  return foreign(object);
 }
 
 nb::object from_tree(const Tree& tree, GilYield* yield) { return Writer(yield)(tree); }

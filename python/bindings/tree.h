@@ -17,6 +17,9 @@ enum class Unsupported { kReject, kKeep };
 /// Other Python threads may run during the conversion.
 Tree to_tree(const std::string& root, nb::handle object, Unsupported unsupported);
 
+/// Converts None and tensors. Any other object passes through unchanged, as Foreign.
+Tree to_tree(nb::handle object);
+
 /// Converts a tree to Python data. Lists, tuples and dicts are new objects; tensors are shared. With `yield`, other
 /// Python threads run during the conversion, so none of them may have access to the tree.
 nb::object from_tree(const Tree& tree, GilYield* yield = nullptr);

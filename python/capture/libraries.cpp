@@ -5,7 +5,6 @@
 #include <lucid/nn/fields.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <unordered_map>
 
@@ -25,60 +24,6 @@ Parts parts_of(const std::vector<nn::NamedSlot>& slots) {
   for (const nn::NamedSlot& named : slots)
     parts.push_back({named.name, TensorRef(named.slot.impl()), named.persistent});
   return parts;
-}
-
-bool is_same(const nn::Item& a, const nn::Item& b);
-
-bool is_same(const nn::Item::Tuple& a, const nn::Item::Tuple& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const nn::Item& x, const nn::Item& y) { return is_same(x, y); });
-}
-
-bool is_same(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
-
-bool is_same(const nn::Item& a, const nn::Item& b) {
-  if (a.value().index() != b.value().index()) return false;
-  return std::visit(
-      [&]<typename T>(const T& left) {
-        const T& right = std::get<T>(b.value());
-        if constexpr (std::is_same_v<T, nn::Item::Tuple> || std::is_same_v<T, double>)
-          return is_same(left, right);
-        else if constexpr (std::is_same_v<T, Tensor>)
-          return left.impl() == right.impl();
-        else
-          return left == right;
-      },
-      a.value());
-}
-
-/// Whether both hold the same numbers, strings and tensors.
-bool is_same(const Tree& a, const Tree& b) {
-  if (const auto* left = a.items_or_null()) {
-    const auto* right = b.items_or_null();
-    return right && std::equal(left->begin(), left->end(), right->begin(), right->end(),
-                               [](const Tree& x, const Tree& y) { return is_same(x, y); });
-  }
-  if (const auto* left = a.dict_or_null()) {
-    const auto* right = b.dict_or_null();
-    return right && std::equal(left->begin(), left->end(), right->begin(), right->end(),
-                               [](const Tree::Item& x, const Tree::Item& y) {
-                                 return x.key == y.key && is_same(x.value, y.value);
-                               });
-  }
-  if (const auto* left = a.get_if<Tensor>()) {
-    const auto* right = b.get_if<Tensor>();
-    return right && left->impl() == right->impl();
-  }
-  const auto equal = [&]<typename T>(const T* left) {
-    const T* right = b.get_if<T>();
-    return right && *left == *right;
-  };
-  if (const auto* left = a.get_if<bool>()) return equal(left);
-  if (const auto* left = a.get_if<int64_t>()) return equal(left);
-  if (const auto* left = a.get_if<double>()) return b.get_if<double>() && is_same(*left, *b.get_if<double>());
-  if (const auto* left = a.get_if<std::string>()) return equal(left);
-  if (const auto* left = a.get_if<std::shared_ptr<Foreign>>()) return equal(left);
-  return a.is_none() && b.is_none();
 }
 
 PyObject* weak_reference(PyObject* object) { return checked(PyWeakref_NewRef(object, nullptr)).release().ptr(); }
@@ -229,9 +174,9 @@ std::optional<Difference> ModuleGuard::compare() const {
   for (const auto& [name, item] : nn::Fields::list(module)) {
     const auto before =
         std::find_if(settings.begin(), settings.end(), [&](const auto& entry) { return entry.first == name; });
-    if (before != settings.end() && is_same(before->second, item)) continue;
-    const nb::object now = nb::steal(to_python(item));
-    const nb::object old = before != settings.end() ? nb::steal(to_python(before->second)) : nb::none();
+    if (before != settings.end() && before->second.is_same(item)) continue;
+    const nb::object now = from_tree(item);
+    const nb::object old = before != settings.end() ? from_tree(before->second) : nb::none();
     return differ(name, value_text(old.ptr()), value_text(now.ptr()));
   }
   return std::nullopt;
@@ -393,7 +338,7 @@ std::optional<Difference> OptimizerGuard::compare(optim::Optimizer& optimizer) c
         } catch (const Error&) {
           equal = false;
         }
-        if (equal && option.cells.empty()) equal = is_same(options.get(option.name), option.value);
+        if (equal && option.cells.empty()) equal = options.get(option.name).is_same(option.value);
         if (equal && !option.cells.empty()) equal = option.is_zero == !options.cell_unless_zero(option.name).defined();
         if (!equal) return differ(where + "['" + option.name + "']", "one value", "another");
       }
@@ -419,7 +364,7 @@ bool OptimizerGuard::State::holds() const {
   const auto& items = state->items();
   return std::equal(entries.begin(), entries.end(), items.begin(), items.end(),
                     [](const auto& before, const Tree::Item& now) {
-                      return std::get<std::string>(now.key) == before.first && is_same(before.second, now.value);
+                      return std::get<std::string>(now.key) == before.first && before.second.is_same(now.value);
                     });
 }
 

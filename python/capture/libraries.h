@@ -64,7 +64,7 @@ struct ModuleGuard {
   std::vector<Part> buffers;
   std::vector<std::pair<std::string, nn::Module*>> children;
   std::vector<std::weak_ptr<nn::HookEntry>> hooks;
-  std::vector<std::pair<std::string, nn::Item>> settings;
+  std::vector<std::pair<std::string, Tree>> settings;
   /// The module's version at the last comparison that found no difference.
   mutable uint64_t version;
 

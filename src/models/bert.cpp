@@ -97,12 +97,13 @@ Tensor Bert::encode(const Tensor& tokens, const Tensor& attention_mask, const Te
   return x;
 }
 
-nn::Item Bert::forward_with(const nn::Arguments& arguments) {
-  const std::vector<nn::Item> items =
+Tree Bert::forward_with(const nn::Arguments& arguments) {
+  const std::vector<Tree> items =
       arguments.bind("Bert", {"input_ids", "attention_mask", "token_type_ids"}, /*required=*/1);
-  const Tensor x = encode(items[0].to_tensor(), items[1].to_tensor(), items[2].to_tensor());
+  const Tensor x = encode(items[0].as_tensor("input_ids"), items[1].as_optional_tensor("attention_mask"),
+                          items[2].as_optional_tensor("token_type_ids"));
   if (!options.pooler) return x;
-  return nn::Item::Tuple{x, tanh(child("pooler").child("dense")(select(x, 1, 0)))};
+  return {x, tanh(child("pooler").child("dense")(select(x, 1, 0)))};
 }
 
 nn::Ptr<Bert> bert(const BertOptions& options) { return nn::make<Bert>(options); }

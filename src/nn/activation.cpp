@@ -7,26 +7,19 @@
 #include "nn/dependency.h"
 #include "nn/parameters.h"
 #include "nn/repr.h"
+#include "nn/settings.h"
 #include "tensor/api.h"
 #include "tensor/eager.h"
 #include "tensor/inplace.h"
 
 namespace lucid::nn {
-namespace {
-
-std::string setting_text(const Item& item) {
-  return item.is_string() ? "'" + item.to_string() + "'" : number_text(item.to_double());
-}
-
-}  // namespace
 
 Tensor Activation::forward(const Tensor& input) {
   on_use(*this);
   if (!op_) op_ = &op_table().at(op_name());
   const Op& op = *op_;
   Attributes attributes;
-  for (const Item& item : this->attributes())
-    attributes.push_back(item.is_string() ? Attribute(item.to_string()) : Attribute(item.to_double()));
+  for (const Tree& item : this->attributes()) attributes.push_back(to_attribute(item));
   if (is_inplace()) {
     in_place(op, unwrap(input), {}, attributes);
     return input;
@@ -38,12 +31,12 @@ Tensor Activation::forward(const Tensor& input) {
 std::string Activation::extra_repr() const {
   std::string text;
   for (const auto& [name, item] : Fields::list(const_cast<Activation&>(*this))) {
-    if (name == "inplace" && !item.to_bool()) continue;
+    if (name == "inplace" && !item.as_bool()) continue;
     if (!text.empty()) text += ", ";
     if (name == "inplace")
       text += "inplace=True";
     else
-      text += (name == "lambd" ? "" : name + "=") + setting_text(item);
+      text += (name == "lambd" ? "" : name + "=") + tree_text(item);
   }
   return text;
 }

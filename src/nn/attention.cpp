@@ -170,20 +170,20 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
   return result;
 }
 
-Item MultiheadAttention::forward_with(const Arguments& arguments) {
+Tree MultiheadAttention::forward_with(const Arguments& arguments) {
   const auto items = arguments.bind(
       "MultiheadAttention.forward",
       {"query", "key", "value", "key_padding_mask", "need_weights", "attn_mask", "average_attn_weights", "is_causal"},
       3);
   AttentionMasks masks;
-  masks.key_padding_mask = items[3].to_tensor();
-  masks.attn_mask = items[5].to_tensor();
-  masks.is_causal = !items[7].is_none() && items[7].to_bool();
-  const bool need_weights = items[4].is_none() || items[4].to_bool();
-  const bool average = items[6].is_none() || items[6].to_bool();
-  const Result result =
-      attend(items[0].to_tensor(), items[1].to_tensor(), items[2].to_tensor(), masks, need_weights, average);
-  return Item::Tuple{result.output, result.weights};
+  masks.key_padding_mask = items[3].as_optional_tensor("key_padding_mask");
+  masks.attn_mask = items[5].as_optional_tensor("attn_mask");
+  masks.is_causal = !items[7].is_none() && items[7].as_bool("is_causal");
+  const bool need_weights = items[4].is_none() || items[4].as_bool("need_weights");
+  const bool average = items[6].is_none() || items[6].as_bool("average_attn_weights");
+  const Result result = attend(items[0].as_tensor("query"), items[1].as_tensor("key"), items[2].as_tensor("value"),
+                               masks, need_weights, average);
+  return {result.output, result.weights};
 }
 
 }  // namespace lucid::nn

@@ -16,8 +16,8 @@ class Bridge {
 
   // Methods that a class of that language may override. Each falls back to the module's own.
 
-  virtual Item forward(Module& module, const Tensor& input) = 0;
-  virtual Item forward_with(Module& module, const Arguments& arguments) = 0;
+  virtual Tree forward(Module& module, const Tensor& input) = 0;
+  virtual Tree forward_with(Module& module, const Arguments& arguments) = 0;
   virtual std::string type_name(const Module& module) = 0;
   virtual std::string extra_repr(const Module& module) = 0;
   virtual std::string repr(const Module& module) = 0;
@@ -27,11 +27,9 @@ class Bridge {
   virtual bool load_own(Module& module, StateDict& state, const std::string& prefix, LoadResult& result,
                         std::vector<std::string>& errors) = 0;
   /// State other than tensors; nullopt if the class has none.
-  virtual std::optional<Item> extra_state(Module& module) = 0;
+  virtual std::optional<Tree> extra_state(Module& module) = 0;
   virtual bool wants_extra_state(Module& module) = 0;
-  virtual void set_extra_state(Module& module, const Item& state) = 0;
-  /// The description of an argument in messages: "a str".
-  virtual std::string describe(const Item& item) = 0;
+  virtual void set_extra_state(Module& module, const Tree& state) = 0;
   virtual Ptr<Module> clone(Module& module) = 0;
 
   static Bridge* get();

@@ -14,7 +14,7 @@ struct OpCall {
   SmallVector<Operand, 6> operands;
   Attributes attributes;
 
-  OpCall(std::string_view name, const std::vector<Tensor>& tensors, const OpSettings& settings, size_t first)
+  OpCall(std::string_view name, const std::vector<Tensor>& tensors, const Settings& settings, size_t first)
       : op(op_table().at(name)), attributes(op.schema.default_attributes()) {
     size_t count = 0;
     for (const Parameter& parameter : op.schema.parameters) count += is_attribute(parameter.kind) ? 0 : 1;
@@ -26,30 +26,19 @@ struct OpCall {
 
 }  // namespace
 
-Attribute to_attribute(const Item& item) {
-  struct Converter {
-    Attribute operator()(std::monostate) const { return {}; }
-    Attribute operator()(bool value) const { return value; }
-    Attribute operator()(int64_t value) const { return value; }
-    Attribute operator()(double value) const { return value; }
-    Attribute operator()(const std::string& value) const { return value; }
-    Attribute operator()(Dtype value) const { return value; }
-    Attribute operator()(const Tensor&) const { throw TypeError("a tensor cannot be a setting"); }
-    Attribute operator()(const Item::Tuple& items) const {
-      Dims dims;
-      for (const Item& part : items) dims.push_back(part.to_int());
-      return dims;
-    }
-    Attribute operator()(const std::shared_ptr<const Foreign>& value) const {
-      const Item native = value->convert();
-      if (native.foreign()) throw TypeError("this object cannot be a setting");
-      return to_attribute(native);
-    }
-  };
-  return std::visit(Converter(), item.value());
+Attribute to_attribute(const Tree& tree) {
+  if (tree.is_none()) return {};
+  if (const auto* value = tree.get_if<bool>()) return *value;
+  if (const auto* value = tree.get_if<int64_t>()) return *value;
+  if (const auto* value = tree.get_if<double>()) return *value;
+  if (const auto* value = tree.get_if<std::string>()) return *value;
+  if (const auto* value = tree.get_if<Dtype>()) return *value;
+  if (!tree.is_sequence()) throw TypeError("{} cannot be a setting", tree.kind());
+  const Shape numbers = tree.as_shape("a setting");
+  return Dims(numbers.begin(), numbers.end());
 }
 
-void set_attribute(const Op& op, Attributes& attributes, std::string_view name, const Item& item) {
+void set_attribute(const Op& op, Attributes& attributes, std::string_view name, const Tree& item) {
   const int place = op.schema.attribute_index(name);
   LUCID_CHECK(place >= 0, "{} has no attribute {}", op.name(), name);
   for (const Parameter& parameter : op.schema.parameters) {
@@ -60,16 +49,16 @@ void set_attribute(const Op& op, Attributes& attributes, std::string_view name, 
   }
 }
 
-std::vector<Tensor> call_ops(std::string_view op, const std::vector<Tensor>& tensors, const OpSettings& settings) {
+std::vector<Tensor> call_ops(std::string_view op, const std::vector<Tensor>& tensors, const Settings& settings) {
   const OpCall call(op, tensors, settings, 0);
   return wrap(eager().emit(call.op, call.operands, call.attributes));
 }
 
-Tensor call_op(std::string_view op, const std::vector<Tensor>& tensors, const OpSettings& settings) {
+Tensor call_op(std::string_view op, const std::vector<Tensor>& tensors, const Settings& settings) {
   return call_ops(op, tensors, settings).front();
 }
 
-Tensor call_random_op(std::string_view op, const std::vector<Tensor>& tensors, const OpSettings& settings) {
+Tensor call_random_op(std::string_view op, const std::vector<Tensor>& tensors, const Settings& settings) {
   const OpCall call(op, tensors, settings, 1);
   return wrap(current_generator().sample(call.op, call.operands, call.attributes).front());
 }

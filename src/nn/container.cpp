@@ -35,12 +35,12 @@ Tensor Sequential::forward(const Tensor& input) {
   return result;
 }
 
-Item Sequential::forward_with(const Arguments& arguments) {
+Tree Sequential::forward_with(const Arguments& arguments) {
   on_use(*this);
-  Item result = arguments.bind("Sequential.forward", {"input"}, 1).front();
+  Tree result = arguments.bind("Sequential.forward", {"input"}, 1).front();
   for (size_t i = 0; i < size(); ++i) {
     const Ptr<Module> module = &child_at(i);
-    result = result.is_tensor() ? module->call(result.to_tensor()) : module->call(Arguments({result}));
+    result = result.is_tensor() ? module->call(result.as_tensor()) : module->call(Arguments({result}));
   }
   return result;
 }

@@ -28,13 +28,13 @@ void ConvBase::build(std::optional<Dtype> dtype) {
   options.stride = for_each_dimension(name, "stride", options.stride, spatial_);
   options.dilation = for_each_dimension(name, "dilation", options.dilation, spatial_);
   options.output_padding = for_each_dimension(name, "output_padding", options.output_padding, spatial_);
-  if (options.padding.is_string()) {
-    if (options.padding.to_string() != "same" && options.padding.to_string() != "valid")
-      throw ValueError("{}: padding must be numbers, 'same' or 'valid', got '{}'", name, options.padding.to_string());
-    if (options.padding.to_string() == "same" && !all_are(options.stride, 1))
+  if (options.padding.is_text()) {
+    if (options.padding.as_text() != "same" && options.padding.as_text() != "valid")
+      throw ValueError("{}: padding must be numbers, 'same' or 'valid', got '{}'", name, options.padding.as_text());
+    if (options.padding.as_text() == "same" && !all_are(options.stride, 1))
       throw ValueError("{}: padding 'same' needs stride 1, got {}", name, tuple_text(options.stride));
   } else {
-    options.padding = for_each_dimension(name, "padding", options.padding.to_shape(), spatial_);
+    options.padding = for_each_dimension(name, "padding", options.padding.as_shape(), spatial_);
   }
   if (options.groups <= 0) throw ValueError("{}: groups must be above 0, got {}", name, options.groups);
   if (options.in_channels % options.groups != 0)
@@ -66,15 +66,15 @@ void ConvBase::reset_parameters() {
 }
 
 Tensor ConvBase::forward(const Tensor& input) {
-  if (transposed) return transposed_forward(input, Item());
+  if (transposed) return transposed_forward(input, Tree());
   // Padding before and after each dimension.
   Shape around;
   for (size_t d = 0; d < options.kernel_size.size(); ++d) {
     const int64_t total = options.dilation[d] * (options.kernel_size[d] - 1);
-    if (!options.padding.is_string()) {
-      const int64_t each = options.padding.to_shape()[d];
+    if (!options.padding.is_text()) {
+      const int64_t each = options.padding.as_shape()[d];
       around.insert(around.end(), {each, each});
-    } else if (options.padding.to_string() == "same") {
+    } else if (options.padding.as_text() == "same") {
       around.insert(around.end(), {total / 2, total - total / 2});
     } else {
       around.insert(around.end(), {0, 0});
@@ -93,11 +93,11 @@ Tensor ConvBase::forward(const Tensor& input) {
                                                  options.dilation, options.groups);
 }
 
-Tensor ConvBase::transposed_forward(const Tensor& input, const Item& output_size) {
-  const Shape around = options.padding.to_shape();
+Tensor ConvBase::transposed_forward(const Tensor& input, const Tree& output_size) {
+  const Shape around = options.padding.as_shape();
   Shape extra = options.output_padding;
   if (!output_size.is_none()) {
-    Shape wanted = output_size.to_shape();
+    Shape wanted = output_size.as_shape("output_size");
     if (wanted.size() == options.kernel_size.size() + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
     if (wanted.size() != options.kernel_size.size())
       throw ValueError("{}: output_size must have {} numbers, got {}", type_name(), options.kernel_size.size(),
@@ -119,17 +119,17 @@ Tensor ConvBase::transposed_forward(const Tensor& input, const Item& output_size
                                                  extra, options.groups, options.dilation);
 }
 
-Item ConvBase::forward_with(const Arguments& arguments) {
+Tree ConvBase::forward_with(const Arguments& arguments) {
   if (!transposed) return Module::forward_with(arguments);
   const auto items = arguments.bind(type_name() + ".forward", {"input", "output_size"}, 1);
-  return transposed_forward(items[0].to_tensor(), items[1]);
+  return transposed_forward(items[0].as_tensor("input"), items[1]);
 }
 
 std::string ConvBase::extra_repr() const {
   std::string text = fmt::format("{}, {}, kernel_size={}, stride={}", options.in_channels, options.out_channels,
                                  tuple_text(options.kernel_size), tuple_text(options.stride));
-  if (options.padding.is_string() || !all_are(options.padding.to_shape(), 0))
-    text += ", padding=" + (options.padding.is_string() ? options.padding.to_string() : item_text(options.padding));
+  if (options.padding.is_text() || !all_are(options.padding.as_shape(), 0))
+    text += ", padding=" + (options.padding.is_text() ? options.padding.as_text() : tree_text(options.padding));
   if (!all_are(options.dilation, 1)) text += ", dilation=" + tuple_text(options.dilation);
   if (!all_are(options.output_padding, 0)) text += ", output_padding=" + tuple_text(options.output_padding);
   if (options.groups != 1) text += fmt::format(", groups={}", options.groups);

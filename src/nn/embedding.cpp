@@ -68,9 +68,10 @@ Tensor EmbeddingBag::forward(const Tensor& input, const Tensor& offsets, const T
                                     .include_last_offset = options.include_last_offset});
 }
 
-Item EmbeddingBag::forward_with(const Arguments& arguments) {
+Tree EmbeddingBag::forward_with(const Arguments& arguments) {
   const auto items = arguments.bind("EmbeddingBag.forward", {"input", "offsets", "per_sample_weights"}, 1);
-  return forward(items[0].to_tensor(), items[1].to_tensor(), items[2].to_tensor());
+  return forward(items[0].as_tensor("input"), items[1].as_optional_tensor("offsets"),
+                 items[2].as_optional_tensor("per_sample_weights"));
 }
 
 std::string EmbeddingBag::extra_repr() const {

@@ -4,37 +4,31 @@
 
 namespace lucid::nn {
 
-Item to_item(bool value) { return value; }
-Item to_item(int64_t value) { return value; }
-Item to_item(double value) { return value; }
-Item to_item(const std::string& value) { return value; }
-Item to_item(const Shape& value) { return value; }
-Item to_item(const std::vector<double>& value) { return Item::Tuple(value.begin(), value.end()); }
-Item to_item(const Tensor& value) { return value; }
-Item to_item(const Item& value) { return value; }
-
-void from_item(const Item& item, bool& value) { value = item.to_bool(); }
-void from_item(const Item& item, int64_t& value) { value = item.to_int(); }
-void from_item(const Item& item, double& value) { value = item.to_double(); }
-void from_item(const Item& item, std::string& value) { value = item.to_string(); }
-void from_item(const Item& item, Shape& value) { value = item.to_shape(); }
-void from_item(const Item& item, std::vector<double>& value) {
+void from_tree(const Tree& tree, const char* name, bool& value) { value = tree.as_bool(name); }
+void from_tree(const Tree& tree, const char* name, int64_t& value) { value = tree.as_integer(name); }
+void from_tree(const Tree& tree, const char* name, double& value) { value = tree.as_real(name); }
+void from_tree(const Tree& tree, const char* name, std::string& value) { value = tree.as_text(name); }
+void from_tree(const Tree& tree, const char* name, Shape& value) { value = tree.as_shape(name); }
+void from_tree(const Tree& tree, const char* name, std::vector<double>& value) {
   value.clear();
-  if (item.is_tuple())
-    for (const Item& part : item.to_tuple()) value.push_back(part.to_double());
+  if (!tree.is_sequence())
+    value.push_back(tree.as_real(name));
   else
-    value.push_back(item.to_double());
+    for (const Tree& item : tree.as_items()) value.push_back(item.as_real(name));
 }
-void from_item(const Item& item, Tensor& value) { value = item.to_tensor(); }
-void from_item(const Item& item, Item& value) { value = item; }
+void from_tree(const Tree& tree, const char* name, Tensor& value) { value = tree.as_optional_tensor(name); }
+void from_tree(const Tree& tree, const char*, Tree& value) {
+  const auto* list = tree.get_if<Tree::List>();
+  value = list ? Tree(Tree::Tuple{*list}) : tree;
+}
 
-bool Fields::set(Module& module, std::string_view name, const Item& item) {
+bool Fields::set(Module& module, std::string_view name, const Tree& value) {
   Fields visitor(Mode::kSet, name);
-  visitor.item_ = item;
+  visitor.value_ = value;
   try {
     module.fields(visitor);
   } catch (const TypeError& error) {
-    throw TypeError("{}: '{}': {}", module.type_name(), name, error.what());
+    throw TypeError("{}: {}", module.type_name(), error.what());
   }
   if (visitor.found_) module.changed();
   return visitor.found_;

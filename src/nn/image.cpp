@@ -33,17 +33,17 @@ std::string Pad::extra_repr() const {
 
 Tensor Upsample::forward(const Tensor& input) {
   on_use(*this);
-  OpSettings settings = {{"mode", options.mode}, {"align_corners", to_item(options.align_corners)}};
-  if (options.scale_factor.is_tuple()) {
+  Settings settings = {{"mode", options.mode}, {"align_corners", tree_of(options.align_corners)}};
+  if (options.scale_factor.is_sequence()) {
     // The op has a single factor for all dimensions.
     Shape wanted;
-    const Item::Tuple factors = options.scale_factor.to_tuple();
+    const Tree::List factors = options.scale_factor.as_items("scale_factor");
     if (static_cast<int64_t>(factors.size()) != input.dim() - 2)
       throw ValueError("Upsample: scale_factor has {} numbers, but the input is {}", factors.size(),
                        to_string(unwrap(input).type()));
     for (size_t d = 0; d < factors.size(); ++d) {
       const auto old = static_cast<double>(input.size(static_cast<int64_t>(d) + 2));
-      wanted.push_back(static_cast<int64_t>(std::floor(old * factors[d].to_double())));
+      wanted.push_back(static_cast<int64_t>(std::floor(old * factors[d].as_real("scale_factor"))));
     }
     settings.emplace_back("size", wanted);
   } else {
@@ -54,10 +54,10 @@ Tensor Upsample::forward(const Tensor& input) {
 }
 
 std::string Upsample::extra_repr() const {
-  const std::string how = options.scale_factor.is_none() ? "size=" + item_text(options.size)
-                          : options.scale_factor.is_tuple()
+  const std::string how = options.scale_factor.is_none() ? "size=" + tree_text(options.size)
+                          : options.scale_factor.is_sequence()
                               ? "scale_factor=(...)"
-                              : "scale_factor=" + number_text(options.scale_factor.to_double());
+                              : "scale_factor=" + number_text(options.scale_factor.as_real());
   return fmt::format("{}, mode='{}'", how, options.mode);
 }
 

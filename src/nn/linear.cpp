@@ -75,9 +75,9 @@ Tensor Bilinear::forward(const Tensor& input1, const Tensor& input2) {
   return bilinear(input1, input2, parameter("weight"), parameter("bias"));
 }
 
-Item Bilinear::forward_with(const Arguments& arguments) {
+Tree Bilinear::forward_with(const Arguments& arguments) {
   const auto items = arguments.bind("Bilinear.forward", {"input1", "input2"}, 2);
-  return forward(items[0].to_tensor(), items[1].to_tensor());
+  return forward(items[0].as_tensor("input1"), items[1].as_tensor("input2"));
 }
 
 std::string Bilinear::extra_repr() const {
@@ -85,7 +85,7 @@ std::string Bilinear::extra_repr() const {
                      options.in2_features, options.out_features, bool_text(parameter("bias").defined()));
 }
 
-Item Identity::forward_with(const Arguments& arguments) {
+Tree Identity::forward_with(const Arguments& arguments) {
   if (arguments.positional.empty()) return arguments.bind("Identity.forward", {"input"}, 1).front();
   return arguments.positional.front();
 }

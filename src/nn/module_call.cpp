@@ -10,6 +10,7 @@
 #include "nn/bridge.h"
 #include "nn/dependency.h"
 #include "nn/hooks.h"
+#include "nn/settings.h"
 #include "tensor/api.h"
 #include "tensor/function.h"
 
@@ -27,22 +28,22 @@ HookRemover add(Module& module, Hook hook, bool prepend, bool always_call = fals
 }
 
 /// Replaces the tensors of an item, in order, by the results of `map`.
-Item map_tensors(const Item& item, const std::function<Tensor(const Tensor&)>& map) {
+Tree map_tensors(const Tree& item, const std::function<Tensor(const Tensor&)>& map) {
   check_stack("module call");
-  if (item.is_tensor()) return map(item.to_tensor());
-  if (!item.is_tuple()) return item;
-  Item::Tuple mapped;
-  for (const Item& part : item.to_tuple()) mapped.push_back(map_tensors(part, map));
+  if (item.is_tensor()) return map(item.as_tensor());
+  if (!item.is_sequence()) return item;
+  Tree::Tuple mapped;
+  for (const Tree& part : item.as_items()) mapped.items.push_back(map_tensors(part, map));
   return mapped;
 }
 
-std::vector<Tensor> tensors_in(const Item& item) {
+std::vector<Tensor> tensors_in(const Tree& item) {
   std::vector<Tensor> found;
   const auto note = [&](const Tensor& tensor) {
     found.push_back(tensor);
     return tensor;
   };
-  if (item.is_tensor() || item.is_tuple()) map_tensors(item, note);
+  if (item.is_tensor() || item.is_sequence()) map_tensors(item, note);
   return found;
 }
 
@@ -121,10 +122,9 @@ std::vector<Tensor> watched(const CustomFunction& function, const std::vector<Te
   return results;
 }
 
-Tensor one_tensor(const Module& module, const Item& result) {
-  Tensor tensor = result.to_tensor();
-  if (!tensor.defined()) throw TypeError("{}: expected one tensor as the result, got none", module.type_name());
-  return tensor;
+Tensor one_tensor(const Module& module, const Tree& result) {
+  if (result.is_none()) throw TypeError("{}: expected one tensor as the result, got none", module.type_name());
+  return result.as_tensor("the result of a module");
 }
 
 }  // namespace
@@ -134,37 +134,36 @@ Module& global_hooks() {
   return *hooks;
 }
 
+void fail_argument(const Module& module, std::string_view name, const Tree& given) {
+  throw TypeError("{}.forward: argument '{}' must be a tensor, not {}", module.type_name(), name, given.kind());
+}
+
 Tensor Module::forward(const Tensor&) {
   throw NotImplementedError("{}: the module has no forward(); define one", type_name());
 }
 
-Item Module::forward_with(const Arguments& arguments) {
-  const Item input = arguments.bind(type_name() + ".forward", {"input"}, 1).front();
-  const Tensor tensor = input.is_tensor() ? input.to_tensor() : Tensor();
-  if (!tensor.defined()) {
-    Bridge* bridge = Bridge::of(*this);
-    throw TypeError("{}.forward: argument 'input' must be a tensor{}", type_name(),
-                    bridge ? ", not " + bridge->describe(input) : "");
-  }
-  return forward(tensor);
+Tree Module::forward_with(const Arguments& arguments) {
+  const Tree input = arguments.bind(type_name() + ".forward", {"input"}, 1).front();
+  if (!input.is_tensor()) fail_argument(*this, "input", input);
+  return forward(input.as_tensor());
 }
 
-Item Module::run_forward(const Arguments& arguments) {
+Tree Module::run_forward(const Arguments& arguments) {
   Bridge* bridge = Bridge::of(*this);
   return bridge ? bridge->forward_with(*this, arguments) : forward_with(arguments);
 }
 
-Item Module::call(const Tensor& input) {
+Tree Module::call(const Tensor& input) {
   check_stack("module call");
   on_use(*this);
-  if (call_hooks_ > 0 || global_hooks().has_call_hooks()) return call(Arguments({Item(input)}));
+  if (call_hooks_ > 0 || global_hooks().has_call_hooks()) return call(Arguments({Tree(input)}));
   Bridge* bridge = Bridge::of(*this);
   return bridge ? bridge->forward(*this, input) : forward_one(input);
 }
 
 Tensor Module::operator()(const Tensor& input) { return one_tensor(*this, call(input)); }
 
-Item Module::call_with_backward_hooks(const Arguments& arguments) {
+Tree Module::call_with_backward_hooks(const Arguments& arguments) {
   auto watched_call = std::make_shared<BackwardCall>();
   watched_call->pre_hooks = all_hooks_of<BackwardPreHook>(*this);
   watched_call->hooks = all_hooks_of<BackwardHook>(*this);
@@ -174,19 +173,19 @@ Item Module::call_with_backward_hooks(const Arguments& arguments) {
 
   Arguments given = arguments;
   std::vector<Tensor> inputs;
-  for (const Item& item : given.positional)
-    if (item.is_tensor()) inputs.push_back(item.to_tensor());
+  for (const Tree& item : given.positional)
+    if (item.is_tensor()) inputs.push_back(item.as_tensor());
   watched_call->inputs = inputs.size();
   for (const Tensor& input : inputs) watched_call->watches_inputs |= input.requires_grad();
   if (watched_call->watches_inputs && !watched_call->hooks.empty()) {
     const std::vector<Tensor> replaced =
         watched(watching("module_input", watched_call, &BackwardCall::run_hooks), inputs);
     size_t next = 0;
-    for (Item& item : given.positional)
+    for (Tree& item : given.positional)
       if (item.is_tensor()) item = replaced[next++];
   }
 
-  Item result = run_forward(given);
+  Tree result = run_forward(given);
   const std::vector<Tensor> outputs = tensors_in(result);
   bool differentiable = false;
   for (const Tensor& output : outputs) differentiable |= output.requires_grad();
@@ -197,14 +196,14 @@ Item Module::call_with_backward_hooks(const Arguments& arguments) {
   return map_tensors(result, [&](const Tensor&) { return replaced[next++]; });
 }
 
-Item Module::call(const Arguments& arguments) {
+Tree Module::call(const Arguments& arguments) {
   check_stack("module call");
   on_use(*this);
   const Ptr<Module> kept(this);
   Arguments given = arguments;
   std::vector<const HookEntry*> called;
   const Entries after = all_hooks_of<ForwardHook>(*this);
-  Item result;
+  Tree result;
   try {
     for (const auto& entry : all_hooks_of<ForwardPreHook>(*this))
       if (auto replaced = std::get<ForwardPreHook>(entry->function)(*this, given)) given = *std::move(replaced);

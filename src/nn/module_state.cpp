@@ -27,15 +27,15 @@ class TensorState : public StateDict {
   explicit TensorState(NamedTensors tensors = {}) : tensors_(std::move(tensors)) {
     for (size_t i = 0; i < tensors_.size(); ++i) places_[tensors_[i].first] = i;
   }
-  void set(const std::string& key, Item value) override {
+  void set(const std::string& key, Tree value) override {
     const auto [place, added] = places_.emplace(key, tensors_.size());
     if (added)
-      tensors_.emplace_back(key, value.to_tensor());
+      tensors_.emplace_back(key, value.as_tensor());
     else
-      tensors_[place->second].second = value.to_tensor();
+      tensors_[place->second].second = value.as_tensor();
   }
   bool has(const std::string& key) const override { return places_.contains(key); }
-  Item get(const std::string& key) const override { return tensors_[places_.at(key)].second; }
+  Tree get(const std::string& key) const override { return tensors_[places_.at(key)].second; }
   std::vector<std::string> keys() const override {
     std::vector<std::string> keys;
     for (const auto& [key, tensor] : tensors_) keys.push_back(key);
@@ -129,14 +129,12 @@ void Module::load_own(StateDict& state, const std::string& prefix, bool assign, 
         result.missing_keys.push_back(key);
         continue;
       }
-      const Item item = state.get(key);
+      const Tree item = state.get(key);
       if (!item.is_tensor()) {
-        Bridge* bridge = Bridge::of(*this);
-        errors.push_back(
-            fmt::format("\"{}\": expected a tensor, not {}", key, bridge ? bridge->describe(item) : "another object"));
+        errors.push_back(fmt::format("\"{}\": expected a tensor, not {}", key, item.kind()));
         continue;
       }
-      const Tensor source = item.to_tensor();
+      const Tensor source = item.as_tensor();
       Tensor target = learned ? parameter(name) : buffer(name);
       if (source.shape() != target.shape()) {
         errors.push_back(fmt::format("size mismatch for {}: the state has shape {}, the model has {}", key,

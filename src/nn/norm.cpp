@@ -53,8 +53,8 @@ std::string RMSNorm::extra_repr() const {
 }
 
 std::string LocalResponseNorm::extra_repr() const {
-  return fmt::format("{}, alpha={}, beta={}, k={}", item_text(setting("size")), item_text(setting("alpha")),
-                     item_text(setting("beta")), item_text(setting("k")));
+  return fmt::format("{}, alpha={}, beta={}, k={}", tree_text(setting("size")), tree_text(setting("alpha")),
+                     tree_text(setting("beta")), tree_text(setting("k")));
 }
 
 void GroupNorm::build(std::optional<Dtype> dtype) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "nn/bridge.h"
 #include "nn/call_op.h"
 #include "nn/dependency.h"
 #include "nn/repr.h"
@@ -12,17 +11,17 @@
 
 namespace lucid::nn {
 
-std::string item_text(const Item& item) {
-  if (item.is_none()) return "None";
-  if (item.is_string()) return "'" + item.to_string() + "'";
-  if (item.is_tuple()) {
+std::string tree_text(const Tree& tree) {
+  if (tree.is_none()) return "None";
+  if (const auto* text = tree.get_if<std::string>()) return "'" + *text + "'";
+  if (const auto* items = tree.items_or_null()) {
     std::vector<std::string> parts;
-    for (const Item& part : item.to_tuple()) parts.push_back(item_text(part));
+    for (const Tree& part : *items) parts.push_back(tree_text(part));
     return fmt::format("({}{})", fmt::join(parts, ", "), parts.size() == 1 ? "," : "");
   }
-  if (std::holds_alternative<bool>(item.value())) return bool_text(item.to_bool());
-  if (std::holds_alternative<int64_t>(item.value())) return std::to_string(item.to_int());
-  return number_text(item.to_double());
+  if (const auto* flag = tree.get_if<bool>()) return bool_text(*flag);
+  if (const auto* number = tree.get_if<int64_t>()) return std::to_string(*number);
+  return number_text(tree.as_real());
 }
 
 void OpModule::fields(Fields& visit) {
@@ -36,7 +35,7 @@ void OpModule::build(std::optional<Dtype>) {
     if (op.schema.attribute_index(name) >= 0) set_attribute(op, attributes, name, item);
 }
 
-const Item& OpModule::setting(std::string_view name) const {
+const Tree& OpModule::setting(std::string_view name) const {
   on_use(*this);
   for (const auto& [own, item] : settings_)
     if (own == name) return item;
@@ -55,7 +54,7 @@ std::vector<Tensor> OpModule::apply(const std::string& name, const std::vector<T
     if (!slot) slot = self->find_buffer(parameter.name);
     tensors.push_back(slot ? slot->slot.get() : Tensor());
   }
-  OpSettings settings;
+  Settings settings;
   for (const auto& [own, item] : settings_)
     if (op.schema.attribute_index(own) >= 0) settings.emplace_back(own, item);
   return call_ops(name, tensors, settings);
@@ -66,16 +65,12 @@ Tensor OpModule::forward(const Tensor& input) {
   return apply(op_name(), {input}).front();
 }
 
-Item OpModule::forward_with(const Arguments& arguments) {
+Tree OpModule::forward_with(const Arguments& arguments) {
   const std::vector<std::string> names = inputs();
   std::vector<Tensor> tensors;
-  for (const Item& item : arguments.bind(type_name() + ".forward", names, names.size())) {
-    if (!item.is_tensor()) {
-      Bridge* bridge = Bridge::of(*this);
-      throw TypeError("{}.forward: argument '{}' must be a tensor{}", type_name(), names[tensors.size()],
-                      bridge ? ", not " + bridge->describe(item) : "");
-    }
-    tensors.push_back(item.to_tensor());
+  for (const Tree& item : arguments.bind(type_name() + ".forward", names, names.size())) {
+    if (!item.is_tensor()) fail_argument(*this, names[tensors.size()], item);
+    tensors.push_back(item.as_tensor());
   }
   return apply(op_name(), tensors).front();
 }
@@ -85,7 +80,7 @@ std::string OpModule::extra_repr() const {
   if (!shows_settings()) return text;
   for (const auto& [name, item] : settings_) {
     if (!text.empty()) text += ", ";
-    text += name + "=" + item_text(item);
+    text += name + "=" + tree_text(item);
   }
   return text;
 }

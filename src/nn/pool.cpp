@@ -15,7 +15,7 @@ std::string shown(const Settings& settings, std::initializer_list<std::string_vi
   for (const auto& [name, item] : settings) {
     if (std::find(names.begin(), names.end(), name) == names.end()) continue;
     if (!text.empty()) text += ", ";
-    text += name + "=" + item_text(item);
+    text += name + "=" + tree_text(item);
   }
   return text;
 }
@@ -24,11 +24,11 @@ std::string shown(const Settings& settings, std::initializer_list<std::string_vi
 
 Tensor MaxPool::forward(const Tensor& input) { return apply(op_name(), {input}).front(); }
 
-Item MaxPool::forward_with(const Arguments& arguments) {
-  if (!setting("return_indices").to_bool()) return OpModule::forward_with(arguments);
+Tree MaxPool::forward_with(const Arguments& arguments) {
+  if (!setting("return_indices").as_bool("return_indices")) return OpModule::forward_with(arguments);
   const auto items = arguments.bind(type_name() + ".forward", {"input"}, 1);
-  const std::vector<Tensor> both = apply(op_name() + "_with_indices", {items[0].to_tensor()});
-  return Item::Tuple{both[0], both[1]};
+  const std::vector<Tensor> both = apply(op_name() + "_with_indices", {items[0].as_tensor("input")});
+  return {both[0], both[1]};
 }
 
 std::string MaxPool::extra_repr() const {
@@ -38,45 +38,45 @@ std::string MaxPool::extra_repr() const {
 std::string AvgPool::extra_repr() const { return shown(settings_, {"kernel_size", "stride", "padding"}); }
 
 std::vector<Tensor> AdaptivePool::pooled(const Tensor& input) {
-  const Item wanted = setting("output_size");
+  const Tree wanted = setting("output_size");
   Shape size;
-  if (wanted.is_tuple()) {
-    const Item::Tuple items = wanted.to_tuple();
+  if (wanted.is_sequence()) {
+    const Tree::List items = wanted.as_items();
     if (static_cast<int64_t>(items.size()) != spatial())
       throw ValueError("{}: output_size must be one number or {}, got {}", type_name(), spatial(), items.size());
     for (int64_t d = 0; d < spatial(); ++d) {
-      const Item& item = items[static_cast<size_t>(d)];
-      size.push_back(item.is_none() ? int64_t{input.size(d - spatial())} : item.to_int());
+      const Tree& item = items[static_cast<size_t>(d)];
+      size.push_back(item.is_none() ? int64_t{input.size(d - spatial())} : item.as_integer("output_size"));
     }
   } else {
-    size = Shape(static_cast<size_t>(spatial()), wanted.to_int());
+    size = Shape(static_cast<size_t>(spatial()), wanted.as_integer("output_size"));
   }
   return call_ops(op_name(), {input}, {{"output_size", size}});
 }
 
 Tensor AdaptivePool::forward(const Tensor& input) { return pooled(input).front(); }
 
-Item AdaptivePool::forward_with(const Arguments& arguments) {
+Tree AdaptivePool::forward_with(const Arguments& arguments) {
   const auto items = arguments.bind(type_name() + ".forward", {"input"}, 1);
-  const std::vector<Tensor> results = pooled(items[0].to_tensor());
-  if (!setting("return_indices").to_bool()) return results[0];
+  const std::vector<Tensor> results = pooled(items[0].as_tensor("input"));
+  if (!setting("return_indices").as_bool("return_indices")) return results[0];
   if (results.size() < 2) throw ValueError("{}: there are no indices to return", type_name());
-  return Item::Tuple{results[0], results[1]};
+  return {results[0], results[1]};
 }
 
 std::string AdaptivePool::extra_repr() const { return shown(settings_, {"output_size"}); }
 
-Item MaxUnpool::forward_with(const Arguments& arguments) {
+Tree MaxUnpool::forward_with(const Arguments& arguments) {
   on_use(*this);
   const auto items = arguments.bind(type_name() + ".forward", {"input", "indices", "output_size"}, 2);
-  OpSettings settings = settings_;
+  Settings settings = settings_;
   if (!items[2].is_none()) {
-    Shape size = items[2].to_shape();
+    Shape size = items[2].as_shape("output_size");
     const size_t spatial = static_cast<size_t>(op_name()[op_name().size() - 2] - '0');
     if (size.size() > spatial) size.erase(size.begin(), size.end() - static_cast<std::ptrdiff_t>(spatial));
     settings.emplace_back("output_size", size);
   }
-  return call_op(op_name(), {items[0].to_tensor(), items[1].to_tensor()}, settings);
+  return call_op(op_name(), {items[0].as_tensor("input"), items[1].as_tensor("indices")}, settings);
 }
 
 }  // namespace lucid::nn

@@ -84,16 +84,16 @@ RecurrentState RecurrentCell::run(const Tensor& input, const RecurrentState& sta
   return after;
 }
 
-Item RecurrentCell::forward_with(const Arguments& arguments) {
+Tree RecurrentCell::forward_with(const Arguments& arguments) {
   const auto items = arguments.bind(type_name() + ".forward", {"input", "hx"}, 1);
   RecurrentState state;
-  if (items[1].is_tuple())
-    for (const Item& item : items[1].to_tuple()) state.push_back(item.to_tensor());
+  if (items[1].is_sequence())
+    for (const Tree& item : items[1].as_items()) state.push_back(item.as_tensor("hx"));
   else if (!items[1].is_none())
-    state.push_back(items[1].to_tensor());
-  const RecurrentState after = run(items[0].to_tensor(), state);
+    state.push_back(items[1].as_tensor("hx"));
+  const RecurrentState after = run(items[0].as_tensor("input"), state);
   if (states() == 1) return after[0];
-  return Item::Tuple(after.begin(), after.end());
+  return Tree::Tuple{{after.begin(), after.end()}};
 }
 
 std::string RecurrentCell::extra_repr() const {

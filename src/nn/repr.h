@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lucid/nn/item.h>
+#include <lucid/tree.h>
 
 #include <string>
 
@@ -10,7 +10,7 @@ namespace lucid::nn {
 std::string number_text(double value);
 std::string tuple_text(const Shape& values);
 /// A setting in Python's notation.
-std::string item_text(const Item& item);
+std::string tree_text(const Tree& tree);
 inline const char* bool_text(bool value) { return value ? "True" : "False"; }
 
 }  // namespace lucid::nn

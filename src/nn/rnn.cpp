@@ -184,25 +184,25 @@ Recurrent::Result Recurrent::run(const Tensor& input, const RecurrentState& firs
   return result;
 }
 
-Item Recurrent::forward_with(const Arguments& arguments) {
+Tree Recurrent::forward_with(const Arguments& arguments) {
   const auto items = arguments.bind(type_name() + ".forward", {"input", "hx"}, 1);
   RecurrentState first;
-  if (items[1].is_tuple())
-    for (const Item& item : items[1].to_tuple()) first.push_back(item.to_tensor());
+  if (items[1].is_sequence())
+    for (const Tree& item : items[1].as_items()) first.push_back(item.as_tensor("hx"));
   else if (!items[1].is_none())
-    first.push_back(items[1].to_tensor());
+    first.push_back(items[1].as_tensor("hx"));
   Result result;
-  if (items[0].is_tuple()) {
-    const Item::Tuple packed = items[0].to_tuple();
+  if (items[0].is_sequence()) {
+    const Tree::List packed = items[0].as_items();
     if (packed.size() != 2)
       throw TypeError("{}: a packed sequence must be a tuple of data and batch sizes", type_name());
-    result = run_packed(packed[0].to_tensor(), packed[1].to_tensor().to_vector<int64_t>(), first);
+    result = run_packed(packed[0].as_tensor("data"), packed[1].as_tensor("batch_sizes").to_vector<int64_t>(), first);
   } else {
-    result = run(items[0].to_tensor(), first);
+    result = run(items[0].as_tensor("input"), first);
   }
-  Item state = result.state[0];
-  if (states() > 1) state = Item::Tuple(result.state.begin(), result.state.end());
-  return Item::Tuple{result.output, state};
+  Tree state = result.state[0];
+  if (states() > 1) state = Tree::Tuple{{result.state.begin(), result.state.end()}};
+  return {result.output, state};
 }
 
 std::string Recurrent::extra_repr() const {

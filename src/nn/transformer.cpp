@@ -35,10 +35,9 @@ std::vector<Ptr<Module>> layers_of(Module& module) {
 void TransformerLayer::fields(Fields& visit) { options.fields(visit); }
 
 void TransformerLayer::build(std::optional<Dtype> dtype) {
-  if (options.activation.is_string() && options.activation.to_string() != "relu" &&
-      options.activation.to_string() != "gelu")
+  if (options.activation.is_text() && options.activation.as_text() != "relu" && options.activation.as_text() != "gelu")
     throw ValueError("{}: activation must be 'relu', 'gelu' or a function, got '{}'", type_name(),
-                     options.activation.to_string());
+                     options.activation.as_text());
   for (const std::string& name : attentions()) {
     add_module(name, make<MultiheadAttention>({.embed_dim = options.d_model,
                                                .num_heads = options.nhead,
@@ -59,12 +58,12 @@ void TransformerLayer::build(std::optional<Dtype> dtype) {
 Tensor TransformerLayer::norm(int64_t index, const Tensor& x) const { return child("norm" + std::to_string(index))(x); }
 
 Tensor TransformerLayer::attended(const char* name, int64_t index, const Tensor& x, const Tensor& memory,
-                                  const Item& mask, const Item& padding, const Item& is_causal) const {
-  Arguments arguments({Item(x), Item(memory), Item(memory)});
+                                  const Tree& mask, const Tree& padding, const Tree& is_causal) const {
+  Arguments arguments({x, memory, memory});
   arguments.named = {
-      {"attn_mask", mask}, {"key_padding_mask", padding}, {"is_causal", is_causal}, {"need_weights", Item(false)}};
-  const Item result = child(name).call(arguments);
-  return child("dropout" + std::to_string(index))(result.to_tuple().front().to_tensor());
+      {"attn_mask", mask}, {"key_padding_mask", padding}, {"is_causal", is_causal}, {"need_weights", false}};
+  const Tree result = child(name).call(arguments);
+  return child("dropout" + std::to_string(index))(result.as_items().front().as_tensor());
 }
 
 Tensor TransformerLayer::fed_forward(int64_t index, const Tensor& x) const {
@@ -72,19 +71,19 @@ Tensor TransformerLayer::fed_forward(int64_t index, const Tensor& x) const {
   auto* self = const_cast<TransformerLayer*>(this);
   if (const NamedChild* module = self->find_child("activation"); module && module->module)
     hidden = (*module->module)(hidden);
-  else if (!options.activation.is_string())
-    hidden = options.activation.foreign()->call({Item(hidden)}).to_tensor();
+  else if (!options.activation.is_text())
+    hidden = options.activation.foreign()->call({hidden}).as_tensor();
   else
-    hidden = options.activation.to_string() == "gelu" ? gelu(hidden) : relu(hidden);
+    hidden = options.activation.as_text() == "gelu" ? gelu(hidden) : relu(hidden);
   hidden = child("linear2")(child("dropout")(hidden));
   return child("dropout" + std::to_string(index))(hidden);
 }
 
-Item TransformerEncoderLayer::forward_with(const Arguments& arguments) {
+Tree TransformerEncoderLayer::forward_with(const Arguments& arguments) {
   const auto items =
       arguments.bind("TransformerEncoderLayer.forward", {"src", "src_mask", "src_key_padding_mask", "is_causal"}, 1);
-  Tensor x = items[0].to_tensor();
-  const Item is_causal = items[3].is_none() ? Item(false) : items[3];
+  Tensor x = items[0].as_tensor("src");
+  const Tree is_causal = items[3].is_none() ? Tree(false) : items[3];
   const auto self_attention = [&](const Tensor& y) {
     return attended("self_attn", 1, y, y, items[1], items[2], is_causal);
   };
@@ -96,14 +95,14 @@ Item TransformerEncoderLayer::forward_with(const Arguments& arguments) {
   return norm(2, x + fed_forward(2, x));
 }
 
-Item TransformerDecoderLayer::forward_with(const Arguments& arguments) {
+Tree TransformerDecoderLayer::forward_with(const Arguments& arguments) {
   const auto items = arguments.bind("TransformerDecoderLayer.forward",
                                     {"tgt", "memory", "tgt_mask", "memory_mask", "tgt_key_padding_mask",
                                      "memory_key_padding_mask", "tgt_is_causal", "memory_is_causal"},
                                     2);
-  Tensor x = items[0].to_tensor();
-  const Tensor memory = items[1].to_tensor();
-  const auto flag = [&](size_t i) { return items[i].is_none() ? Item(false) : items[i]; };
+  Tensor x = items[0].as_tensor("tgt");
+  const Tensor memory = items[1].as_tensor("memory");
+  const auto flag = [&](size_t i) { return items[i].is_none() ? Tree(false) : items[i]; };
   const auto self_attention = [&](const Tensor& y) {
     return attended("self_attn", 1, y, y, items[2], items[4], flag(6));
   };
@@ -128,18 +127,18 @@ TransformerEncoder::TransformerEncoder(const Options& options) : num_layers(opti
 
 void TransformerEncoder::fields(Fields& visit) { visit("num_layers", num_layers); }
 
-Item TransformerEncoder::forward_with(const Arguments& arguments) {
+Tree TransformerEncoder::forward_with(const Arguments& arguments) {
   const auto items =
       arguments.bind("TransformerEncoder.forward", {"src", "mask", "src_key_padding_mask", "is_causal"}, 1);
-  Item x = items[0];
+  Tree x = items[0];
   for (const Ptr<Module>& layer : layers_of(*this)) {
     Arguments each({x});
     each.named = {{"src_mask", items[1]},
-                  {"is_causal", items[3].is_none() ? Item(false) : items[3]},
+                  {"is_causal", items[3].is_none() ? Tree(false) : items[3]},
                   {"src_key_padding_mask", items[2]}};
     x = layer->call(each);
   }
-  return normed(*this, x.to_tensor());
+  return normed(*this, x.as_tensor());
 }
 
 TransformerDecoder::TransformerDecoder(const Options& options) : num_layers(options.num_layers) {
@@ -150,19 +149,19 @@ TransformerDecoder::TransformerDecoder(const Options& options) : num_layers(opti
 
 void TransformerDecoder::fields(Fields& visit) { visit("num_layers", num_layers); }
 
-Item TransformerDecoder::forward_with(const Arguments& arguments) {
+Tree TransformerDecoder::forward_with(const Arguments& arguments) {
   const std::vector<std::string> names = {
       "tgt",           "memory",          "tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask",
       "tgt_is_causal", "memory_is_causal"};
   const auto items = arguments.bind("TransformerDecoder.forward", names, 2);
-  Item x = items[0];
+  Tree x = items[0];
   for (const Ptr<Module>& layer : layers_of(*this)) {
     Arguments each({x, items[1]});
     for (size_t i = 2; i < names.size(); ++i)
-      each.named.emplace_back(names[i], i >= 6 && items[i].is_none() ? Item(false) : items[i]);
+      each.named.emplace_back(names[i], i >= 6 && items[i].is_none() ? Tree(false) : items[i]);
     x = layer->call(each);
   }
-  return normed(*this, x.to_tensor());
+  return normed(*this, x.as_tensor());
 }
 
 Transformer::Transformer(const Options& options) : options(options) {
@@ -197,7 +196,7 @@ void Transformer::reset_parameters() {
     if (tensor.dim() > 1) init::xavier_uniform_(tensor);
 }
 
-Item Transformer::forward_with(const Arguments& arguments) {
+Tree Transformer::forward_with(const Arguments& arguments) {
   const auto items = arguments.bind(
       "Transformer.forward",
       {"src", "tgt", "src_mask", "tgt_mask", "memory_mask", "src_key_padding_mask", "tgt_key_padding_mask",
@@ -205,7 +204,7 @@ Item Transformer::forward_with(const Arguments& arguments) {
       2);
   Arguments encoder({items[0]});
   encoder.named = {{"mask", items[2]}, {"src_key_padding_mask", items[5]}, {"is_causal", items[8]}};
-  const Item memory = child("encoder").call(encoder);
+  const Tree memory = child("encoder").call(encoder);
   Arguments decoder({items[1], memory});
   decoder.named = {{"tgt_mask", items[3]},
                    {"memory_mask", items[4]},

@@ -3,7 +3,6 @@
 #include <lucid/tree.h>
 
 #include <array>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,18 +13,11 @@ namespace lucid::optim {
 /// this name has a signature.
 const Tree::Dict& declared_defaults(const std::string& name);
 
-// Options as plain data.
+// Options as trees.
 
-template <typename T>
-Tree tree_of(const T& value) {
-  return value;
-}
-template <typename T>
-Tree tree_of(const std::optional<T>& value) {
-  return value ? Tree(*value) : Tree();
-}
-inline Tree tree_of(const std::pair<double, double>& both) { return Tree::Tuple{{both.first, both.second}}; }
-inline Tree tree_of(const std::array<double, 3>& all) { return Tree::Tuple{{all[0], all[1], all[2]}}; }
+using lucid::tree_of;
+inline Tree tree_of(const std::pair<double, double>& both) { return {both.first, both.second}; }
+inline Tree tree_of(const std::array<double, 3>& all) { return {all[0], all[1], all[2]}; }
 inline Tree tree_of(const std::vector<int64_t>& all) { return Tree::List(all.begin(), all.end()); }
 
 }  // namespace lucid::optim

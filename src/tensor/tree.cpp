@@ -1,17 +1,11 @@
 #include "lucid/tree.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 
 namespace lucid {
-namespace {
-
-[[noreturn]] void fail(const char* what, const char* expected, const Tree& got) {
-  throw TypeError("{} must be {}, not {}", what, expected, got.kind());
-}
-
-}  // namespace
 
 Tree::Tree() noexcept = default;
 Tree::Tree(const Tree& other) = default;
@@ -20,16 +14,24 @@ Tree& Tree::operator=(const Tree& other) = default;
 Tree& Tree::operator=(Tree&& other) noexcept = default;
 Tree::~Tree() = default;
 
+Tree::Tree(std::nullopt_t) noexcept {}
 Tree::Tree(bool value) : value_(value) {}
 Tree::Tree(int value) : value_(int64_t{value}) {}
 Tree::Tree(int64_t value) : value_(value) {}
 Tree::Tree(double value) : value_(value) {}
 Tree::Tree(const char* value) : value_(std::string(value)) {}
 Tree::Tree(std::string value) : value_(std::move(value)) {}
-Tree::Tree(Tensor value) : value_(std::move(value)) {}
+Tree::Tree(Dtype value) : value_(value) {}
 Tree::Tree(List items) : value_(std::move(items)) {}
 Tree::Tree(Tuple items) : value_(std::move(items)) {}
-Tree::Tree(std::shared_ptr<Foreign> value) : value_(std::move(value)) {}
+Tree::Tree(std::initializer_list<Tree> tuple) : value_(Tuple{tuple}) {}
+Tree::Tree(const Shape& tuple) : value_(Tuple{{tuple.begin(), tuple.end()}}) {}
+Tree::Tree(const std::vector<double>& tuple) : value_(Tuple{{tuple.begin(), tuple.end()}}) {}
+Tree::Tree(std::shared_ptr<const Foreign> value) : value_(std::move(value)) {}
+
+Tree::Tree(Tensor value) {
+  if (value.defined()) value_ = std::move(value);
+}
 
 // A dict is held by pointer because it contains trees. Copies of a tree must not share it.
 Tree::Tree(Dict items) : value_(std::make_shared<Dict>(std::move(items))) {}
@@ -41,7 +43,7 @@ Tree::Tree(const std::vector<std::pair<std::string, Tensor>>& tensors) {
 }
 
 const Tree::Dict* Tree::dict_or_null() const {
-  const auto* dict = std::get_if<std::shared_ptr<Dict>>(&value_);
+  const auto* dict = get_if<std::shared_ptr<Dict>>();
   return dict ? dict->get() : nullptr;
 }
 
@@ -57,40 +59,98 @@ const Tree::List* Tree::items_or_null() const {
   return get_if<List>();
 }
 
+const Foreign* Tree::foreign() const {
+  const auto* object = get_if<std::shared_ptr<const Foreign>>();
+  return object ? object->get() : nullptr;
+}
+
+const Tree& Tree::native(Tree& converted) const {
+  const Foreign* object = foreign();
+  return object ? converted = object->convert() : *this;
+}
+
+void Tree::fail(const char* what, const char* expected) const {
+  throw TypeError("{} must be {}, not {}", what, expected, kind());
+}
+
+bool Tree::is_text() const {
+  Tree converted;
+  return native(converted).get_if<std::string>() != nullptr;
+}
+
+bool Tree::is_number() const {
+  Tree converted;
+  const Tree& own = native(converted);
+  return own.get_if<int64_t>() || own.get_if<double>();
+}
+
+bool Tree::is_sequence() const {
+  Tree converted;
+  return native(converted).items_or_null() != nullptr;
+}
+
 bool Tree::as_bool(const char* what) const {
-  if (const bool* value = get_if<bool>()) return *value;
-  fail(what, "a bool", *this);
+  Tree converted;
+  const Tree& own = native(converted);
+  if (const bool* value = own.get_if<bool>()) return *value;
+  if (const int64_t* value = own.get_if<int64_t>()) return *value != 0;
+  fail(what, "a bool");
 }
 
 int64_t Tree::as_integer(const char* what) const {
-  if (const int64_t* value = get_if<int64_t>()) return *value;
-  fail(what, "an integer", *this);
+  Tree converted;
+  const Tree& own = native(converted);
+  if (const int64_t* value = own.get_if<int64_t>()) return *value;
+  if (const bool* value = own.get_if<bool>()) return *value ? 1 : 0;
+  fail(what, "an integer");
 }
 
 double Tree::as_real(const char* what) const {
-  if (const double* value = get_if<double>()) return *value;
-  if (const int64_t* value = get_if<int64_t>()) return static_cast<double>(*value);
-  fail(what, "a number", *this);
+  Tree converted;
+  const Tree& own = native(converted);
+  if (const double* value = own.get_if<double>()) return *value;
+  if (const int64_t* value = own.get_if<int64_t>()) return static_cast<double>(*value);
+  if (const bool* value = own.get_if<bool>()) return *value ? 1 : 0;
+  fail(what, "a number");
 }
 
-const std::string& Tree::as_text(const char* what) const {
-  if (const auto* value = get_if<std::string>()) return *value;
-  fail(what, "text", *this);
+std::string Tree::as_text(const char* what) const {
+  Tree converted;
+  if (const auto* value = native(converted).get_if<std::string>()) return *value;
+  fail(what, "text");
 }
 
-const Tensor& Tree::as_tensor(const char* what) const {
+Dtype Tree::as_dtype(const char* what) const {
+  Tree converted;
+  if (const auto* value = native(converted).get_if<Dtype>()) return *value;
+  fail(what, "a dtype");
+}
+
+Tensor Tree::as_tensor(const char* what) const {
   if (const auto* value = get_if<Tensor>()) return *value;
-  fail(what, "a tensor", *this);
+  fail(what, "a tensor");
 }
 
-const Tree::List& Tree::as_items(const char* what) const {
-  if (const List* items = items_or_null()) return *items;
-  fail(what, "a list or a tuple", *this);
+Tensor Tree::as_optional_tensor(const char* what) const { return is_none() ? Tensor() : as_tensor(what); }
+
+Tree::List Tree::as_items(const char* what) const {
+  Tree converted;
+  if (const List* items = native(converted).items_or_null()) return *items;
+  fail(what, "a list or a tuple");
+}
+
+Shape Tree::as_shape(const char* what) const {
+  Tree converted;
+  const List* items = native(converted).items_or_null();
+  if (!items) return {as_integer(what)};
+  Shape shape;
+  for (const Tree& item : *items) shape.push_back(item.as_integer(what));
+  return shape;
 }
 
 const Tree::Dict& Tree::as_dict(const char* what) const {
   if (const Dict* dict = dict_or_null()) return *dict;
-  fail(what, "a dict", *this);
+  fail(what, "a dict");
 }
 
 std::vector<std::pair<std::string, Tensor>> Tree::as_named_tensors(const char* what) const {
@@ -103,11 +163,34 @@ std::vector<std::pair<std::string, Tensor>> Tree::as_named_tensors(const char* w
   return tensors;
 }
 
-const char* Tree::kind() const {
-  constexpr const char* kKinds[] = {"None",     "a bool", "an integer", "a float", "text",
-                                    "a tensor", "a list", "a tuple",    "a dict",  "an object of another kind"};
-  static_assert(std::size(kKinds) == std::variant_size_v<decltype(value_)>);
-  return kKinds[value_.index()];
+namespace {
+
+template <typename T>
+bool are_same(const T& a, const T& b) {
+  return a == b;
+}
+bool are_same(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+bool are_same(const Tensor& a, const Tensor& b) { return a.is_same(b); }
+bool are_same(const Tree::List& a, const Tree::List& b) { return std::ranges::equal(a, b, &Tree::is_same); }
+bool are_same(const Tree::Tuple& a, const Tree::Tuple& b) { return are_same(a.items, b.items); }
+bool are_same(const std::shared_ptr<Tree::Dict>& a, const std::shared_ptr<Tree::Dict>& b) {
+  return std::ranges::equal(
+      *a, *b, [](const Tree::Item& x, const Tree::Item& y) { return x.key == y.key && x.value.is_same(y.value); });
+}
+
+}  // namespace
+
+bool Tree::is_same(const Tree& other) const {
+  return value_.index() == other.value_.index() &&
+         std::visit([&]<typename T>(const T& value) { return are_same(value, *other.get_if<T>()); }, value_);
+}
+
+std::string Tree::kind() const {
+  constexpr const char* kKinds[] = {"None",     "a bool", "an integer", "a float", "text",     "a dtype",
+                                    "a tensor", "a list", "a tuple",    "a dict",  "an object"};
+  static_assert(std::size(kKinds) == std::variant_size_v<Value>);
+  const Foreign* object = foreign();
+  return object ? object->kind() : kKinds[value_.index()];
 }
 
 Tree::Dict::Dict(std::initializer_list<Item> items) {

@@ -14,6 +14,13 @@ namespace {
 
 std::string temporary(const std::string& name) { return (std::filesystem::path(::testing::TempDir()) / name).string(); }
 
+/// An object of another language.
+struct Opaque : Foreign {
+  std::string kind() const override { return "an opaque object"; }
+  Tree convert() const override { return Tree(std::make_shared<const Opaque>()); }
+  Tree call(const std::vector<Tree>&) const override { throw TypeError("not a function"); }
+};
+
 TEST(Serialize, TreesRoundTrip) {
   const Tensor x = from_vector<float>({1, 2, 3, 4}, {2, 2});
   const Tree tree = Tree::Dict{{"x", x},
@@ -43,7 +50,7 @@ TEST(Serialize, StatesOfModulesRoundTrip) {
 TEST(Serialize, FilesAreWrittenWhole) {
   const std::string path = temporary("lucid_tree");
   save(Tree::Dict{{"x", scalar(1.0)}}, path);
-  EXPECT_THROW(save(Tree(std::shared_ptr<Foreign>(new Foreign)), path), TypeError);
+  EXPECT_THROW(save(Tree(std::make_shared<const Opaque>()), path), TypeError);
   EXPECT_EQ(load(path).as_dict("").at("x").as_tensor("").item<double>(), 1.0);
   std::remove(path.c_str());
   EXPECT_THROW(load(path), FileError);

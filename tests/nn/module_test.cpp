@@ -104,7 +104,7 @@ TEST(Module, EveryChangeIncrementsTheVersionOfEveryModuleAbove) {
   moves("child", [&] { leaf->add_module("child", make<Identity>()); });
   moves("removal", [&] { leaf->remove_part("child"); });
   moves("mode", [&] { leaf->eval(); });
-  moves("setting", [&] { Fields::set(*leaf, "in_features", Item(7)); });
+  moves("setting", [&] { Fields::set(*leaf, "in_features", Tree(7)); });
   moves("hook",
         [&] { hook = leaf->register_forward_pre_hook([](Module&, const Arguments&) { return std::nullopt; }); });
   moves("removed hook", [&] { hook.remove(); });
@@ -152,19 +152,19 @@ TEST(Module, LoadingNamesEveryKeyThatDoesNotFit) {
 TEST(Module, HooksSeeAndReplace) {
   const Ptr<Identity> module = make<Identity>();
   std::string order;
-  module->register_forward_hook([&](Module&, const Arguments&, const Item& result) -> std::optional<Item> {
+  module->register_forward_hook([&](Module&, const Arguments&, const Tree& result) -> std::optional<Tree> {
     order += "b";
-    return Item(result.to_tensor() * 10.0);
+    return Tree(result.as_tensor() * 10.0);
   });
   module->register_forward_hook(
-      [&](Module&, const Arguments&, const Item&) -> std::optional<Item> {
+      [&](Module&, const Arguments&, const Tree&) -> std::optional<Tree> {
         order += "a";
         return std::nullopt;
       },
       true);
   HookRemover pre = module->register_forward_pre_hook([&](Module&, const Arguments& given) -> std::optional<Arguments> {
     order += "p";
-    return Arguments({Item(given.positional[0].to_tensor() + 1.0)});
+    return Arguments({Tree(given.positional[0].as_tensor() + 1.0)});
   });
   EXPECT_EQ((*module)(ones({1})).item<float>(), 20);
   EXPECT_EQ(order, "pab");

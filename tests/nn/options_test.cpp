@@ -28,8 +28,7 @@ void change(std::string_view name, std::string& value) {
   if (const auto other = kOthers.find(name); other != kOthers.end()) value = other->second;
 }
 void change(std::string_view, Sizes& value) { value = 3; }
-void change(std::string_view, Setting& value) { value = 3; }
-void change(std::string_view, Item& value) { value = Item("gelu"); }
+void change(std::string_view name, Tree& value) { value = name == "activation" ? Tree("gelu") : Tree(3); }
 template <typename T>
 void change(std::string_view name, std::optional<T>& value) {
   change(name, value.emplace());
@@ -37,7 +36,7 @@ void change(std::string_view name, std::optional<T>& value) {
 
 std::string settings_text(Module& module) {
   std::string text;
-  for (const auto& [name, item] : Fields::list(module)) text += name + "=" + item_text(item) + " ";
+  for (const auto& [name, item] : Fields::list(module)) text += name + "=" + tree_text(item) + " ";
   return text;
 }
 

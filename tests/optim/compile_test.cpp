@@ -177,7 +177,7 @@ TEST(CompileModule, NoticesChanges) {
   const int64_t hits = fast.cache_info().hits;
   EXPECT_EQ(hits, 2);
   nn::HookRemover hook = model->register_forward_hook(
-      [](nn::Module&, const nn::Arguments&, const nn::Item& result) { return nn::Item(result.to_tensor() + 100); });
+      [](nn::Module&, const nn::Arguments&, const Tree& result) { return Tree(result.as_tensor() + 100); });
   check();
   hook.remove();
   check();

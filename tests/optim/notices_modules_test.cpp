@@ -109,7 +109,7 @@ TEST(CompileNotices, ChangesOfAModuleThatTheFunctionDoesNotCall) {
   nn::Linear module({2, 2});
   const auto fast = compile(
       [&](const Tensor& x) {
-        module.register_forward_hook([](nn::Module&, const nn::Arguments&, const nn::Item&) { return std::nullopt; });
+        module.register_forward_hook([](nn::Module&, const nn::Arguments&, const Tree&) { return std::nullopt; });
         return x * 2;
       },
       kWait);

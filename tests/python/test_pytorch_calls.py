@@ -91,7 +91,7 @@ def test_modules_say_what_they_got(layer, name):
     for given, what in ((np.ones((2, 2)), "a numpy.ndarray"), ([1.0], "a list"), (None, "None"), ("x", "a str")):
         with pytest.raises(TypeError, match=rf"{name}\.forward: argument 'input' must be a tensor, not {what}"):
             layer(given)
-    with pytest.raises(TypeError, match=r"expected a tensor, not a numpy\.ndarray"):
+    with pytest.raises(TypeError, match=r"input must be a tensor, not a numpy\.ndarray"):
         nn.LSTM(2, 2)(np.ones((2, 2)))
     with pytest.raises(TypeError, match=r"relu_: the first argument must be the tensor to write, not a numpy\.ndarray"):
         F.relu(np.ones(2), True)

@@ -17,7 +17,7 @@ class Activation : public Module {
  protected:
   virtual const char* op_name() const = 0;
   /// The values of the op's attributes, in order.
-  virtual std::vector<Item> attributes() const = 0;
+  virtual std::vector<Tree> attributes() const = 0;
   virtual bool is_inplace() const = 0;
 
  private:
@@ -32,10 +32,10 @@ class ActivationLayer : public OptionsLayer<Self, Options_, Activation> {
 
  protected:
   const char* op_name() const override { return Self::kOp; }
-  std::vector<Item> attributes() const override {
-    std::vector<Item> values;
+  std::vector<Tree> attributes() const override {
+    std::vector<Tree> values;
     auto visit = [&](std::string_view name, const auto& value) {
-      if (name != "inplace") values.push_back(to_item(value));
+      if (name != "inplace") values.push_back(tree_of(value));
     };
     Options_(this->options).fields(visit);
     return values;

@@ -37,7 +37,7 @@ class MultiheadAttention : public OptionsLayer<MultiheadAttention, AttentionOpti
                 bool need_weights = true, bool average_weights = true);
 
   /// Arguments: query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights, is_causal.
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return false; }
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;

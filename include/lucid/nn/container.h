@@ -19,7 +19,7 @@ class Sequential : public Layer<Sequential> {
   /// Throws IndexError if `i` is out of range.
   Module& operator[](size_t i) const { return child_at(i); }
   Tensor forward(const Tensor& input) override;
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return false; }
 };
 

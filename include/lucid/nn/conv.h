@@ -33,11 +33,11 @@ class ConvBase : public Module {
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
   Tensor forward(const Tensor& input) override;
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
 
  protected:
   ConvBase(int64_t spatial, bool transposed) : transposed(transposed), spatial_(spatial) {}
-  Tensor transposed_forward(const Tensor& input, const Item& output_size);
+  Tensor transposed_forward(const Tensor& input, const Tree& output_size);
 
   const int64_t spatial_;
 };

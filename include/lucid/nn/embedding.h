@@ -34,7 +34,7 @@ class EmbeddingBag : public OptionsLayer<EmbeddingBag, EmbeddingBagOptions> {
   /// `input` is 2-d with one bag per row, or 1-d with the start of each bag in `offsets`.
   Tensor forward(const Tensor& input) override { return forward(input, Tensor()); }
   Tensor forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights = Tensor());
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   std::string extra_repr() const override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;

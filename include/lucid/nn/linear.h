@@ -54,7 +54,7 @@ class Bilinear : public OptionsLayer<Bilinear, BilinearOptions> {
   explicit Bilinear(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
 
   Tensor forward(const Tensor& input1, const Tensor& input2);
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   std::string extra_repr() const override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
@@ -68,7 +68,7 @@ class Identity : public Layer<Identity> {
  public:
   static constexpr const char* kName = "Identity";
   Tensor forward(const Tensor& input) override { return input; }
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
 };
 
 /// Merges the dimensions from start_dim to end_dim into one.

@@ -214,7 +214,7 @@ class CTCLoss : public OpLayer<CTCLoss, CTCLossOptions, Loss> {
   static constexpr const char* kSignature = "(blank: int = 0, reduction: str = 'mean', zero_infinity: bool = False)";
   static constexpr const char* kOp = "ctc_loss";
   using OpLayer::OpLayer;
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
 
  protected:
   std::vector<std::string> inputs() const override {

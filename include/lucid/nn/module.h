@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "lucid/nn/item.h"
+#include "lucid/nn/arguments.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::nn {
@@ -129,7 +129,7 @@ struct NamedChild {
 // Hooks. If a hook returns a value, the value replaces the one that the hook was called with.
 
 using ForwardPreHook = std::function<std::optional<Arguments>(Module& module, const Arguments& arguments)>;
-using ForwardHook = std::function<std::optional<Item>(Module& module, const Arguments& arguments, const Item& result)>;
+using ForwardHook = std::function<std::optional<Tree>(Module& module, const Arguments& arguments, const Tree& result)>;
 using Gradients = std::vector<Tensor>;
 using BackwardHook =
     std::function<std::optional<Gradients>(Module& module, const Gradients& grad_input, const Gradients& grad_output)>;
@@ -166,9 +166,9 @@ class HookRemover {
 class StateDict {
  public:
   virtual ~StateDict() = default;
-  virtual void set(const std::string& key, Item value) = 0;
+  virtual void set(const std::string& key, Tree value) = 0;
   virtual bool has(const std::string& key) const = 0;
-  virtual Item get(const std::string& key) const = 0;
+  virtual Tree get(const std::string& key) const = 0;
   virtual std::vector<std::string> keys() const = 0;
 };
 
@@ -199,7 +199,7 @@ class Module {
   /// The result for a single tensor.
   virtual Tensor forward(const Tensor& input);
   /// The result for any arguments. Modules that take more than one tensor override this.
-  virtual Item forward_with(const Arguments& arguments);
+  virtual Tree forward_with(const Arguments& arguments);
   /// Whether forward() computes the whole result for one tensor. False if the result is more than one tensor.
   virtual bool returns_one_tensor() const { return true; }
   /// The class name in repr() and messages.
@@ -220,8 +220,8 @@ class Module {
   // Calls. They run forward with the hooks around it.
 
   Tensor operator()(const Tensor& input);
-  Item call(const Tensor& input);
-  Item call(const Arguments& arguments);
+  Tree call(const Tensor& input);
+  Tree call(const Arguments& arguments);
 
   // Parameters, buffers and submodules. Names must be unique, not empty and without dots.
 
@@ -350,10 +350,10 @@ class Module {
   HookRemover add_hook(std::shared_ptr<HookEntry> entry, bool prepend);
   void remove_hook(const HookEntry& entry);
   /// The call without hooks: forward, or its override in Python.
-  Item run_forward(const Arguments& arguments);
+  Tree run_forward(const Arguments& arguments);
   /// The module's own forward of one tensor, without hooks or overrides in Python.
-  Item forward_one(const Tensor& input) {
-    return returns_one_tensor() ? Item(forward(input)) : forward_with(Arguments({Item(input)}));
+  Tree forward_one(const Tensor& input) {
+    return returns_one_tensor() ? Tree(forward(input)) : forward_with(Arguments({Tree(input)}));
   }
 
  private:
@@ -371,7 +371,7 @@ class Module {
   /// Deletes the module, then the modules that only it referred to, without recursion: their nesting may exceed the
   /// stack.
   void delete_iteratively() const;
-  Item call_with_backward_hooks(const Arguments& arguments);
+  Tree call_with_backward_hooks(const Arguments& arguments);
   friend class Bridge;
 
   std::vector<NamedSlot> parameters_;

@@ -12,7 +12,7 @@ class OpModule : public Module {
   explicit OpModule(Settings settings) : settings_(std::move(settings)) {}
 
   Tensor forward(const Tensor& input) override;
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
   /// Validates the settings.
@@ -23,7 +23,7 @@ class OpModule : public Module {
   /// The names of the op's first tensors in calls.
   virtual std::vector<std::string> inputs() const { return {"input"}; }
   virtual bool shows_settings() const { return true; }
-  const Item& setting(std::string_view name) const;
+  const Tree& setting(std::string_view name) const;
   std::vector<Tensor> apply(const std::string& op, const std::vector<Tensor>& inputs) const;
 
   Settings settings_;

@@ -11,8 +11,8 @@ class MaxPool : public OpModule {
  public:
   using OpModule::OpModule;
   Tensor forward(const Tensor& input) override;
-  Item forward_with(const Arguments& arguments) override;
-  bool returns_one_tensor() const override { return !setting("return_indices").to_bool(); }
+  Tree forward_with(const Arguments& arguments) override;
+  bool returns_one_tensor() const override { return !setting("return_indices").as_bool(); }
   std::string extra_repr() const override;
 };
 
@@ -28,8 +28,8 @@ class AdaptivePool : public OpModule {
  public:
   using OpModule::OpModule;
   Tensor forward(const Tensor& input) override;
-  Item forward_with(const Arguments& arguments) override;
-  bool returns_one_tensor() const override { return !setting("return_indices").to_bool(); }
+  Tree forward_with(const Arguments& arguments) override;
+  bool returns_one_tensor() const override { return !setting("return_indices").as_bool(); }
   std::string extra_repr() const override;
   void build(std::optional<Dtype>) override {}
 
@@ -48,7 +48,7 @@ class LPPool : public OpModule {
 class MaxUnpool : public OpModule {
  public:
   using OpModule::OpModule;
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
 };
 
 class MaxPool1d : public OpLayer<MaxPool1d, MaxPoolOptions, MaxPool> {

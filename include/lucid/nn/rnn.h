@@ -24,7 +24,7 @@ class Recurrent : public Module {
   /// first batch_sizes[t] sequences, which are sorted by decreasing length.
   Result run_packed(const Tensor& data, const std::vector<int64_t>& batch_sizes, const RecurrentState& first);
 
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return false; }
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -131,7 +131,7 @@ class RecurrentCell : public Module {
   using Options = RecurrentCellOptions;
   Options options;
   RecurrentState run(const Tensor& input, const RecurrentState& state = {});
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return false; }
   std::string extra_repr() const override;
   void fields(Fields& visit) override;

@@ -20,8 +20,8 @@ class TransformerLayer : public Module {
   virtual int64_t parts() const = 0;
   virtual std::vector<std::string> attentions() const = 0;
   Tensor norm(int64_t index, const Tensor& x) const;
-  Tensor attended(const char* name, int64_t index, const Tensor& x, const Tensor& memory, const Item& mask,
-                  const Item& padding, const Item& is_causal) const;
+  Tensor attended(const char* name, int64_t index, const Tensor& x, const Tensor& memory, const Tree& mask,
+                  const Tree& padding, const Tree& is_causal) const;
   Tensor fed_forward(int64_t index, const Tensor& x) const;
 };
 
@@ -39,8 +39,8 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer, Transforme
     build(options.dtype);
   }
   /// Arguments: src, src_mask, src_key_padding_mask, is_causal.
-  Item forward_with(const Arguments& arguments) override;
-  Tensor forward(const Tensor& src) override { return forward_with(Arguments({Item(src)})).to_tensor(); }
+  Tree forward_with(const Arguments& arguments) override;
+  Tensor forward(const Tensor& src) override { return forward_with(Arguments({Tree(src)})).as_tensor(); }
 
  protected:
   int64_t parts() const override { return 2; }
@@ -59,7 +59,7 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, Transforme
   }
   /// Arguments: tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
   /// memory_is_causal.
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
 
  protected:
   int64_t parts() const override { return 3; }
@@ -78,8 +78,8 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
   explicit TransformerEncoder(const Options& options);
   int64_t num_layers = 0;
   /// Arguments: src, mask, src_key_padding_mask, is_causal.
-  Item forward_with(const Arguments& arguments) override;
-  Tensor forward(const Tensor& src) override { return forward_with(Arguments({Item(src)})).to_tensor(); }
+  Tree forward_with(const Arguments& arguments) override;
+  Tensor forward(const Tensor& src) override { return forward_with(Arguments({Tree(src)})).as_tensor(); }
   void fields(Fields& visit) override;
 };
 
@@ -94,7 +94,7 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
   explicit TransformerDecoder(const Options& options);
   int64_t num_layers = 0;
   /// Arguments: as for TransformerDecoderLayer.
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   void fields(Fields& visit) override;
 };
 
@@ -113,7 +113,7 @@ class Transformer : public Layer<Transformer> {
   Options options;
   /// Arguments: src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
   /// memory_key_padding_mask, src_is_causal, tgt_is_causal, memory_is_causal.
-  Item forward_with(const Arguments& arguments) override;
+  Tree forward_with(const Arguments& arguments) override;
   void fields(Fields& visit) override;
   /// Samples all matrices again with xavier_uniform_().
   void reset_parameters() override;
