@@ -68,3 +68,8 @@ target_sources(tools_test PRIVATE ${PROJECT_SOURCE_DIR}/tools/signatures/declara
 
 # This one has an op table of its own.
 target_sources(added_op_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/added_op/added_op.cpp)
+
+# The files of the other folders have helpers of the same names.
+foreach(folder base code codegen compiler data device ir loop ops passes program runtime spirv tensor)
+  lucid_unite(${folder}_test)
+endforeach()

@@ -276,7 +276,7 @@ Kind kind_of(const std::string& name) {
 
 }  // namespace
 
-PyObject* CallArguments::named(PyObject* name) const {
+PyObject* PassedArguments::named(PyObject* name) const {
   for (Py_ssize_t i = 0; keyword_names && i < PyTuple_GET_SIZE(keyword_names); ++i)
     if (equal_constants(PyTuple_GET_ITEM(keyword_names, i), name)) return values[count + i];
   return nullptr;
@@ -368,13 +368,13 @@ void ArgumentGuards::add(nb::handle where, const std::string& name, nb::handle d
 
 namespace {
 
-PyObject* argument_at(const CallArguments& arguments, const nb::object& where) {
+PyObject* argument_at(const PassedArguments& arguments, const nb::object& where) {
   return PyLong_Check(where.ptr()) ? arguments.at(PyLong_AsSsize_t(where.ptr())) : arguments.named(where.ptr());
 }
 
 }  // namespace
 
-bool ArgumentGuards::hold(const CallArguments& arguments, const std::unordered_set<PyObject*>& known,
+bool ArgumentGuards::hold(const PassedArguments& arguments, const std::unordered_set<PyObject*>& known,
                           Inputs& inputs) const {
   Comparison comparison(known, inputs, false);
   return std::all_of(guards_.begin(), guards_.end(), [&](const Guard& guard) {
@@ -382,7 +382,7 @@ bool ArgumentGuards::hold(const CallArguments& arguments, const std::unordered_s
   });
 }
 
-std::optional<Difference> ArgumentGuards::difference(const CallArguments& arguments,
+std::optional<Difference> ArgumentGuards::difference(const PassedArguments& arguments,
                                                      const std::unordered_set<PyObject*>& known) const {
   Inputs inputs;
   Comparison comparison(known, inputs, true);

@@ -14,7 +14,7 @@
 namespace lucid::python {
 
 /// The arguments of a call as vectorcall passes them.
-struct CallArguments {
+struct PassedArguments {
   PyObject* const* values = nullptr;
   Py_ssize_t count = 0;
   PyObject* keyword_names = nullptr;  // a tuple, or null
@@ -72,8 +72,8 @@ class ArgumentGuards {
   size_t size() const { return guards_.size(); }
   /// `known` are the objects that the call reaches without its arguments. A kInstance must not be one of them, because
   /// it was not when the call was recorded. Adds the tensors that stand for kTensor to `inputs`, in order.
-  bool hold(const CallArguments& arguments, const std::unordered_set<PyObject*>& known, Inputs& inputs) const;
-  std::optional<Difference> difference(const CallArguments& arguments,
+  bool hold(const PassedArguments& arguments, const std::unordered_set<PyObject*>& known, Inputs& inputs) const;
+  std::optional<Difference> difference(const PassedArguments& arguments,
                                        const std::unordered_set<PyObject*>& known) const;
   void visit_references(ReferenceVisitor& visitor) const;
   /// Whether an argument that must be the same object is gone.

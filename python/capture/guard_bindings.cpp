@@ -39,12 +39,12 @@ class Arguments {
   }
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
-  const CallArguments& passed() const { return passed_; }
+  const PassedArguments& passed() const { return passed_; }
 
  private:
   SmallVector<PyObject*, 8> values_;
   nb::object names_;
-  CallArguments passed_;
+  PassedArguments passed_;
 };
 
 DictGuard::Style style_of(const std::string& name) {

@@ -6,12 +6,12 @@
 
 namespace lucid::python {
 
-bool GuardSet::check(const CallArguments& arguments) const {
+bool GuardSet::check(const PassedArguments& arguments) const {
   Inputs inputs;
   return hold(arguments, inputs);
 }
 
-bool GuardSet::check(const CallArguments& arguments, std::span<TensorImpl* const> tensors, Inputs& inputs) const {
+bool GuardSet::check(const PassedArguments& arguments, std::span<TensorImpl* const> tensors, Inputs& inputs) const {
   inputs.clear();
   return hold(arguments, inputs) && stores_.find_inputs(inputs) && input_identity_.holds(tensors, inputs.pointers());
 }
@@ -20,7 +20,7 @@ void GuardSet::set_inputs(std::span<TensorImpl* const> tensors, std::span<Tensor
   input_identity_.set(tensors, inputs);
 }
 
-bool GuardSet::hold(const CallArguments& arguments, Inputs& inputs) const {
+bool GuardSet::hold(const PassedArguments& arguments, Inputs& inputs) const {
   if (cleared_) return false;
   const IdentityScope scope(compares_identity_);
   // Arguments come first: they are few, and differ most often.
@@ -147,7 +147,7 @@ void GuardSet::vary(const Location& location, std::string name) {
   release(location);
 }
 
-std::optional<Difference> GuardSet::argument_difference(const CallArguments& arguments) const {
+std::optional<Difference> GuardSet::argument_difference(const PassedArguments& arguments) const {
   if (arguments_.empty()) return std::nullopt;
   const IdentityScope scope(compares_identity_);
   return arguments_.difference(arguments, known_);
@@ -169,7 +169,7 @@ std::string GuardSet::site_of(const std::string& source) const {
   return {};
 }
 
-std::string GuardSet::failed(const CallArguments& arguments) const {
+std::string GuardSet::failed(const PassedArguments& arguments) const {
   if (cleared_) return "the plan's guards were cleared";
   std::optional<Difference> found = difference();
   if (!found) found = argument_difference(arguments);

@@ -23,14 +23,14 @@ class GuardSet {
   ~GuardSet() { clear(); }
 
   /// Whether all guards hold. Needs the interpreter's lock; runs no user code and sets no Python error.
-  bool check(const CallArguments& arguments) const;
+  bool check(const PassedArguments& arguments) const;
   /// The same, for a call whose arguments hold these tensors. If so, sets `inputs` to those that it finds elsewhere.
-  bool check(const CallArguments& arguments, std::span<TensorImpl* const> tensors, Inputs& inputs) const;
+  bool check(const PassedArguments& arguments, std::span<TensorImpl* const> tensors, Inputs& inputs) const;
   /// Describes the first guard that does not hold; empty if all hold.
-  std::string failed(const CallArguments& arguments) const;
+  std::string failed(const PassedArguments& arguments) const;
   /// The first difference; arguments are not compared.
   std::optional<Difference> difference() const;
-  std::optional<Difference> argument_difference(const CallArguments& arguments) const;
+  std::optional<Difference> argument_difference(const PassedArguments& arguments) const;
   /// After the recorded call: what it wrote to locations. Nothing if it changed anything else. The objects in `made`
   /// count as new in an entry of a dict, even if they equal what was there.
   std::optional<std::vector<Write>> writes(const std::unordered_set<PyObject*>& made) const;
@@ -88,7 +88,7 @@ class GuardSet {
   void clear();
 
  private:
-  bool hold(const CallArguments& arguments, Inputs& inputs) const;
+  bool hold(const PassedArguments& arguments, Inputs& inputs) const;
 
   // Ordered by how often guards fail.
   std::tuple<std::vector<DictGuard>, std::vector<ModuleGuard>, std::vector<TensorGuard>, std::vector<SlotGuard>,

@@ -12,7 +12,7 @@ namespace {
 
 using Arithmetic = Number::Arithmetic;
 
-constinit thread_local NumberTrace* t_trace = nullptr;
+constinit thread_local NumberTrace* t_numbers = nullptr;
 
 /// Numbers traced by other means, in Python, are below this one.
 constexpr uint32_t kFirstNumber = uint32_t{1} << 31;
@@ -85,19 +85,19 @@ bool is_same(const Number& a, const Number& b) { return a.is_integer() == b.is_i
 int64_t Number::bits() const { return is_integer_ ? integer_ : std::bit_cast<int64_t>(real_); }
 
 void Number::guard_value() const {
-  if (traced_ != 0 && t_trace) t_trace->guard_value(traced_);
+  if (traced_ != 0 && t_numbers) t_numbers->guard_value(traced_);
 }
 
 Number Number::compute(Arithmetic operation, const Number& a, const Number& b) {
   const std::optional<Number> result = compute_plain(operation, a.with_trace(0), b.with_trace(0));
-  const bool is_traced = t_trace && (t_trace->has(a.traced()) || t_trace->has(b.traced()));
+  const bool is_traced = t_numbers && (t_numbers->has(a.traced()) || t_numbers->has(b.traced()));
   if (!result) {
     // The program may catch the error, and then go on in a way that depends on the numbers.
     a.guard_value();
     b.guard_value();
     throw ValueError("Number: an integer is divided by 0");
   }
-  return is_traced ? t_trace->add_computed(operation, a, b, *result) : *result;
+  return is_traced ? t_numbers->add_computed(operation, a, b, *result) : *result;
 }
 
 bool Number::compare(Arithmetic operation, const Number& a, const Number& b) {
@@ -159,8 +159,8 @@ std::optional<std::vector<Scalar>> NumberTrace::evaluate(std::span<const Number>
   return numbers;
 }
 
-NumberTrace::Scope::Scope(NumberTrace* trace) : before_(t_trace) { t_trace = trace; }
-NumberTrace::Scope::~Scope() { t_trace = before_; }
+NumberTrace::Scope::Scope(NumberTrace* trace) : before_(t_numbers) { t_numbers = trace; }
+NumberTrace::Scope::~Scope() { t_numbers = before_; }
 
 Scalar scalar_of(const Number& number) {
   const Number plain = number.with_trace(0);

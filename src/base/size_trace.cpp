@@ -12,7 +12,7 @@
 namespace lucid {
 namespace {
 
-constinit thread_local SizeTrace* t_trace = nullptr;
+constinit thread_local SizeTrace* t_sizes = nullptr;
 
 /// Bounds on quotients and remainders, which may be nested. A number beyond them is not traced.
 constexpr int kMaxDepth = 8;
@@ -59,9 +59,9 @@ void SizeTrace::bucket_sizes() {
   }
 }
 
-SizeTrace::Scope::Scope(SizeTrace* trace) : before_(std::exchange(t_trace, trace)) {}
-SizeTrace::Scope::~Scope() { t_trace = before_; }
-SizeTrace* SizeTrace::current() { return t_trace; }
+SizeTrace::Scope::Scope(SizeTrace* trace) : before_(std::exchange(t_sizes, trace)) {}
+SizeTrace::Scope::~Scope() { t_sizes = before_; }
+SizeTrace* SizeTrace::current() { return t_sizes; }
 
 bool SizeTrace::is_traceable(int64_t size) { return size >= kMinSize && fits(size); }
 
@@ -342,7 +342,7 @@ std::vector<std::string> SizeTrace::conditions() const {
 // ---- What plain code does with traced numbers.
 
 int64_t Dim::read() const {
-  if (t_trace && !has_memory_for([&] { t_trace->read(*this); })) t_trace->has_failed_ = true;
+  if (t_sizes && !has_memory_for([&] { t_sizes->read(*this); })) t_sizes->has_failed_ = true;
   return unguarded();
 }
 
@@ -354,18 +354,18 @@ Dim Dim::compute_traced(Arithmetic operation, Dim a, Dim b) {
   if (divides && b.unguarded() == 0) b.read();
   const int64_t value = compute(operation, a.unguarded(), b.unguarded());
   Dim result = value;
-  if (t_trace && !has_memory_for([&] { result = t_trace->compute(operation, a, b, value); }))
-    t_trace->has_failed_ = true;
+  if (t_sizes && !has_memory_for([&] { result = t_sizes->compute(operation, a, b, value); }))
+    t_sizes->has_failed_ = true;
   return result;
 }
 
 bool Dim::is_equal_traced(Dim a, Dim b) {
-  if (t_trace && !has_memory_for([&] { t_trace->compare_equal(a, b); })) t_trace->has_failed_ = true;
+  if (t_sizes && !has_memory_for([&] { t_sizes->compare_equal(a, b); })) t_sizes->has_failed_ = true;
   return a.unguarded() == b.unguarded();
 }
 
 bool Dim::is_less_traced(Dim a, Dim b) {
-  if (t_trace && !has_memory_for([&] { t_trace->compare_less(a, b); })) t_trace->has_failed_ = true;
+  if (t_sizes && !has_memory_for([&] { t_sizes->compare_less(a, b); })) t_sizes->has_failed_ = true;
   return a.unguarded() < b.unguarded();
 }
 

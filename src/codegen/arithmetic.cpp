@@ -10,8 +10,6 @@ using loop::Code;
 
 namespace {
 
-bool is_signed(Dtype dtype) { return dtype != Dtype::kU8 && dtype != Dtype::kBool; }
-
 // 0, 1 and -1 (and -0) are the constants that LLVM treats as the identity of some operation.
 bool is_identity(llvm::Value* value) {
   auto* constant = llvm::dyn_cast<llvm::Constant>(value);

@@ -6,12 +6,6 @@
 
 namespace lucid::codegen {
 
-namespace {
-
-bool is_signed(Dtype dtype) { return dtype != Dtype::kU8 && dtype != Dtype::kBool; }
-
-}  // namespace
-
 // Conversions of 16-bit floats to and from every other type go through f32.
 llvm::Value* Translator::convert(Value* value, loop::Type from, loop::Type to) {
   if (from.element == to.element) return value;

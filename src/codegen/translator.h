@@ -13,6 +13,8 @@
 
 namespace lucid::codegen {
 
+inline bool is_signed(Dtype dtype) { return dtype != Dtype::kU8 && dtype != Dtype::kBool; }
+
 /// Translates one verified kernel into one function of an LLVM module.
 ///
 /// Types in LLVM: kBool is i1 in registers and i8 in memory. The 16-bit floats are i16 everywhere, since they are only

@@ -8,8 +8,6 @@
 namespace lucid {
 namespace {
 
-std::string name_of(const MemoryKey& key) { return lucid::name_of(BufferUse{.kind = key.first, .index = key.second}); }
-
 std::string slot_text(const Slot& slot) {
   switch (slot.area) {
     case Slot::Area::kInput:

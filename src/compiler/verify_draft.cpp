@@ -17,8 +17,6 @@ using Phase = PlanDraft::Phase;
 
 constexpr size_t kForever = std::numeric_limits<size_t>::max();
 
-std::string name_of(const MemoryKey& key) { return lucid::name_of(BufferUse{.kind = key.first, .index = key.second}); }
-
 /// The steps from the first to the last use of a buffer.
 struct LiveRange {
   size_t first = 0;
@@ -161,12 +159,12 @@ class DraftVerifier {
   void check_launch(const KernelStep& step, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
                     Dim items) const {
     for (const BufferUse& use : buffers) {
-      require(is_known(use), "passes {}, which does not exist", lucid::name_of(use));
-      require(use.first_stage <= use.last_stage, "has its last use of {} before the first", lucid::name_of(use));
+      require(is_known(use), "passes {}, which does not exist", name_of(use));
+      require(use.first_stage <= use.last_stage, "has its last use of {} before the first", name_of(use));
       if (use.kind == Kind::kValue && is_given(use.index)) continue;
       const int64_t bytes = memory_bytes(graph_, schedule_, key_of(use));
       require(use.byte_offset >= 0 && use.byte_offset <= bytes, "passes {}, which starts past the end of its {} bytes",
-              lucid::name_of(use), bytes);
+              name_of(use), bytes);
     }
     if (step.host) {
       require(step.more_launches.empty(), "calls a host function more than once");
@@ -191,8 +189,7 @@ class DraftVerifier {
       for (size_t i = 0; i < step.more_launches.size(); ++i) function(step.more_launches[i].buffers, i + 1);
     };
     const auto depend = [&](const BufferUse& use) {
-      fail(fmt::format("has launches that depend on each other: one writes {}, which another uses",
-                       lucid::name_of(use)));
+      fail(fmt::format("has launches that depend on each other: one writes {}, which another uses", name_of(use)));
     };
     each([&](const std::vector<BufferUse>& buffers, size_t launch) {
       for (size_t i = 0; i < buffers.size(); ++i)
@@ -244,9 +241,9 @@ class DraftVerifier {
       const BufferUse& use = step.buffers[i];
       const bool is_form = i + 1 == step.buffers.size();
       require(writes[i] == is_form, "packs %{} but {} {}", *step.packs, is_form ? "does not write" : "writes",
-              lucid::name_of(use));
+              name_of(use));
       require(is_form ? use.kind == Kind::kScratch : key_of(use) == MemoryKey(Kind::kValue, *step.packs),
-              "packs %{} but uses {}", *step.packs, lucid::name_of(use));
+              "packs %{} but uses {}", *step.packs, name_of(use));
     }
   }
 
@@ -281,7 +278,7 @@ class DraftVerifier {
           continue;
         }
         const BufferUse& use = buffers[index];
-        require(use.kind != Kind::kValue || !is_input(use.index), "writes input {}", lucid::name_of(use));
+        require(use.kind != Kind::kValue || !is_input(use.index), "writes input {}", name_of(use));
         own.insert(key_of(use));
       }
       for (uint32_t index : stage.reads) {
@@ -291,7 +288,7 @@ class DraftVerifier {
         }
         const MemoryKey key = key_of(buffers[index]);
         require(key.first == Kind::kError || is_empty(key) || written.contains(key) || own.contains(key),
-                "reads {}, which nothing has written", lucid::name_of(buffers[index]));
+                "reads {}, which nothing has written", name_of(buffers[index]));
       }
     }
     return own;

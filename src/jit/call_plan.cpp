@@ -18,8 +18,6 @@
 namespace lucid::jit {
 namespace {
 
-constexpr std::string_view kTopic = "jit";
-
 /// Pairs each input that is the whole memory of a written cell with the output that is its new contents.
 std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const HandleRecord> handles) {
   std::vector<PlanUpdate> updates;
@@ -263,13 +261,13 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   result.updates = std::move(request.updates);
   result.expected = std::move(request.expected);
   result.fresh = std::move(request.fresh);
-  if (options().logs(kTopic)) {
+  if (options().logs(kLogTopic)) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    log(kTopic, fmt::format("{}: compiled {} nodes to {} kernels in {:.1f} ms", record.name, result.graph.nodes.size(),
-                            result.plan->kernel_count(), took.count()));
+    log(kLogTopic, fmt::format("{}: compiled {} nodes to {} kernels in {:.1f} ms", record.name,
+                               result.graph.nodes.size(), result.plan->kernel_count(), took.count()));
     if (record.sizes)
       for (const std::string& condition : record.sizes->trace.conditions())
-        log(kTopic, fmt::format("{}: holds for sizes with {}", record.name, condition));
+        log(kLogTopic, fmt::format("{}: holds for sizes with {}", record.name, condition));
   }
   return result;
 }

@@ -11,6 +11,9 @@
 
 namespace lucid::jit {
 
+/// LUCID_LOG=jit logs what happens to calls and their plans.
+constexpr std::string_view kLogTopic = "jit";
+
 /// The graph of a call record after the passes, with traced sizes, and what is needed to make plans of it.
 struct CallTemplate {
   CallGraph call;

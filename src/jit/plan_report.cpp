@@ -12,7 +12,6 @@
 namespace lucid::jit {
 namespace {
 
-constexpr std::string_view kTopic = "jit";
 constexpr size_t kMaxEvents = 32;
 /// How many kernels and conditions of a plan explain() lists.
 constexpr size_t kMaxListed = 24;
@@ -93,7 +92,7 @@ void PlanTable::log_eager_call(const std::string& reason) {
 }
 
 void PlanTable::add_event(const std::string& text) {
-  if (options().logs(kTopic)) log(kTopic, name_ + ": " + text);
+  if (options().logs(kLogTopic)) log(kLogTopic, name_ + ": " + text);
   if (std::ranges::find(events_, text) != events_.end()) return;
   if (events_.size() == kMaxEvents) events_.erase(events_.begin());
   events_.push_back(text);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,9 @@
 /// Building blocks of the math functions. An f32 function either computes in f32 throughout or, where that is simpler,
 /// converts its argument and computes in f64.
 namespace lucid::loop::math {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// An unevaluated sum hi + lo. `lo` is at most half a unit in the last place of `hi`.
 struct Pair {

@@ -1,14 +1,9 @@
-#include <limits>
-
 #include "loop/math.h"
 #include "loop/math_detail.h"
 
 namespace lucid::loop {
 namespace math {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// A positive number as normal * 2^-lift, so that no value computed from `normal` is subnormal.
 struct Lifted {

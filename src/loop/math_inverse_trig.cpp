@@ -1,5 +1,3 @@
-#include <limits>
-
 #include "loop/math.h"
 #include "loop/math_coefficients.h"
 #include "loop/math_detail.h"
@@ -10,7 +8,6 @@ namespace {
 
 constexpr double kPi = 2 * kHalfPi;
 constexpr double kPiLo = 2 * kHalfPiLo;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// asin(|x|) is asin(s) with s = |x| up to 1/2, and pi / 2 - 2 asin(s) with s = sqrt((1 - |x|) / 2) above.
 struct HalfAngle {

@@ -1,16 +1,11 @@
 #include "loop/math_log.h"
 
-#include <limits>
-
 #include "loop/math.h"
 #include "loop/math_coefficients.h"
 
 namespace lucid::loop {
 namespace math {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 LogReduction split_normal(Value x) {
   const Format& format = format_of(x);

@@ -1,5 +1,4 @@
 #include <bit>
-#include <limits>
 
 #include "loop/math.h"
 #include "loop/math_coefficients.h"
@@ -10,9 +9,6 @@
 namespace lucid::loop {
 namespace math {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// log(x) for positive finite x in f64, with a relative error near 2^-66. pow multiplies the logarithm by up to
 /// 1075 / log(x), and an absolute error of that product is a relative error of the power.

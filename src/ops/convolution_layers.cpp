@@ -7,8 +7,6 @@
 namespace lucid {
 namespace {
 
-std::string type_of(const Call& call, size_t i) { return to_string(call.operand(i).type()); }
-
 /// Checks x, weight, bias and groups of a convolution or its transpose. `in_axis` and `out_axis` are the weight's
 /// dimensions of input and output channels; dimension 0 counts the channels of all groups.
 void check_operands(const Call& call, int64_t dimensions, size_t in_axis, size_t out_axis) {

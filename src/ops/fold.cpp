@@ -10,20 +10,18 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-std::string type_of(const Call& call, size_t i) { return to_string(call.operand(i).type()); }
-
 /// Sliding windows over the last two dimensions of an image.
-struct Windows {
+struct FoldWindows {
   Dims kernel, stride, padding, dilation, image, count;
 };
 
-Windows windows_of(const Call& call, const Dims& image) {
-  Windows w{numbers_for(call, "kernel_size", 2, 1),
-            numbers_for(call, "stride", 2, 1),
-            numbers_for(call, "padding", 2, 0),
-            numbers_for(call, "dilation", 2, 1),
-            image,
-            {}};
+FoldWindows windows_of(const Call& call, const Dims& image) {
+  FoldWindows w{numbers_for(call, "kernel_size", 2, 1),
+                numbers_for(call, "stride", 2, 1),
+                numbers_for(call, "padding", 2, 0),
+                numbers_for(call, "dilation", 2, 1),
+                image,
+                {}};
   for (size_t d = 0; d < 2; ++d) {
     const int64_t last_start = image[d] + 2 * w.padding[d] - (w.kernel[d] - 1) * w.dilation[d] - 1;
     w.count.push_back(last_start < 0 ? Dim(0) : last_start / w.stride[d] + 1);
@@ -34,18 +32,18 @@ Windows windows_of(const Call& call, const Dims& image) {
   return w;
 }
 
-Windows unfold_windows(const Call& call) {
+FoldWindows unfold_windows(const Call& call) {
   if (!call.operand(0).is_value() || (call.rank(0) != 4 && call.rank(0) != 3))
     throw ValueError("unfold: x must be [batch, channels, height, width] or [channels, height, width], got {}",
                      type_of(call, 0));
   return windows_of(call, Dims(call.shape(0).end() - 2, call.shape(0).end()));
 }
 
-Windows fold_windows(const Call& call) {
+FoldWindows fold_windows(const Call& call) {
   if (!call.operand(0).is_value() || (call.rank(0) != 3 && call.rank(0) != 2))
     throw ValueError("fold: x must be [batch, channels * window, windows] or [channels * window, windows], got {}",
                      type_of(call, 0));
-  const Windows w = windows_of(call, numbers_for(call, "output_size", 2, 1));
+  const FoldWindows w = windows_of(call, numbers_for(call, "output_size", 2, 1));
   const Dims& shape = call.shape(0);
   if (shape[shape.size() - 2] % numel(w.kernel) != 0 || shape.back() != numel(w.count))
     throw ValueError(
@@ -56,14 +54,14 @@ Windows fold_windows(const Call& call) {
 }
 
 /// The index along dimension d of the image that `tap` of `window` reads, or -1 if it is outside.
-int64_t image_index(const Windows& w, size_t d, int64_t window, int64_t tap) {
+int64_t image_index(const FoldWindows& w, size_t d, int64_t window, int64_t tap) {
   const int64_t at = window * w.stride[d] + tap * w.dilation[d] - w.padding[d];
   return at >= 0 && at < w.image[d] ? at : -1;
 }
 
 /// Calls f(row, column, y, x) for each row and column of one channel's columns that reads inside the image.
 template <typename F>
-void for_each_tap(const Windows& w, F f) {
+void for_each_tap(const FoldWindows& w, F f) {
   for_each_index({w.kernel[0], w.kernel[1], w.count[0], w.count[1]}, [&](const Dims& i) {
     const int64_t y = image_index(w, 0, i[2], i[0]);
     const int64_t x = image_index(w, 1, i[3], i[1]);
@@ -86,7 +84,7 @@ tensor([[0., 1., 3., 4.],
         [4., 5., 7., 8.]]))",
       .names = {.method = false},
       .infer = [](const Call& call) -> Types {
-        const Windows w = unfold_windows(call);
+        const FoldWindows w = unfold_windows(call);
         Dims shape(call.shape(0).begin(), call.shape(0).end() - 2);
         shape.back() *= numel(w.kernel);
         shape.push_back(numel(w.count));
@@ -98,7 +96,7 @@ tensor([[0., 1., 3., 4.],
               .body =
                   [](ElementContext& element, const Call& call) {
                     loop::Builder& b = element.builder();
-                    const Windows w = unfold_windows(call);
+                    const FoldWindows w = unfold_windows(call);
                     const int64_t last = call.rank(0) - 2;
                     const loop::Value row = element.index(last - 1);
                     const loop::Value column = element.index(last);
@@ -123,7 +121,7 @@ tensor([[0., 1., 3., 4.],
           [](HostCall& call) {
             const HostArray out = call.make_output(infer_types(call).front());
             std::memset(out.data, 0, static_cast<size_t>(out.size()) * size_of(out.type.dtype));
-            const Windows w = unfold_windows(call);
+            const FoldWindows w = unfold_windows(call);
             const int64_t plane = numel(w.image);
             const int64_t channels = call.in(0).size() / plane;
             for (int64_t c = 0; c < channels; ++c)
@@ -159,7 +157,7 @@ tensor([[[1., 2., 1.],
       .names = {.method = false},
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
-        const Windows w = fold_windows(call);
+        const FoldWindows w = fold_windows(call);
         Dims shape(call.shape(0).begin(), call.shape(0).end() - 2);
         shape.push_back(call.shape(0)[call.shape(0).size() - 2] / numel(w.kernel));
         shape.push_back(w.image[0]);
@@ -172,7 +170,7 @@ tensor([[[1., 2., 1.],
               .body =
                   [](ElementContext& element, const Call& call) {
                     loop::Builder& b = element.builder();
-                    const Windows w = fold_windows(call);
+                    const FoldWindows w = fold_windows(call);
                     const int64_t rank = call.rank(0) + 1;
                     const loop::Value image[] = {element.index(rank - 2), element.index(rank - 1)};
                     const loop::Value channel = element.index(rank - 3);
@@ -207,7 +205,7 @@ tensor([[[1., 2., 1.],
       .reference =
           [](HostCall& call) {
             const HostArray out = call.make_output(infer_types(call).front());
-            const Windows w = fold_windows(call);
+            const FoldWindows w = fold_windows(call);
             const int64_t plane = numel(w.image);
             dispatch<Domain::kFloats>(out.type.dtype, [&]<typename T>() {
               const auto columns = read_operand<T>(call, 0, out.type.dtype, call.shape(0));

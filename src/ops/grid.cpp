@@ -72,7 +72,7 @@ Padding padding_of(const Call& call) {
 
 /// An element along one dimension that a result is computed from: its index, its weight, and whether it is inside the
 /// image.
-struct Tap {
+struct GridTap {
   Value position;
   Value weight;
   Value exists;
@@ -98,7 +98,7 @@ class Axis {
   }
 
   /// `position` must be an integer.
-  Tap tap(const Value& position, Value weight) const {
+  GridTap tap(const Value& position, Value weight) const {
     const Value exists = e_.logical_and(e_.ge(position, 0), e_.le(position, size_ - 1));
     return {e_.cast(e_.clamp(position, 0, size_ - 1), Dtype::kI64), std::move(weight), exists};
   }
@@ -133,7 +133,7 @@ std::array<Value, 4> cubic_weights(Emitter& e, const Value& t) {
   return {far(e.add(t, 1)), near(t), near(s), far(e.add(s, 1))};
 }
 
-std::vector<Tap> taps_along(Emitter& e, const Call& call, const Axis& axis, const Value& coordinate) {
+std::vector<GridTap> taps_along(Emitter& e, const Call& call, const Axis& axis, const Value& coordinate) {
   const std::string& mode = call.text("mode");
   const Value position = axis.unnormalized(coordinate);
   if (mode == "nearest") return {axis.tap(e.round(axis.padded(position)), {})};
@@ -145,7 +145,7 @@ std::vector<Tap> taps_along(Emitter& e, const Call& call, const Axis& axis, cons
   }
   const Value base = e.floor(position);
   const auto weights = cubic_weights(e, e.sub(position, base));
-  std::vector<Tap> taps;
+  std::vector<GridTap> taps;
   for (int i = 0; i < 4; ++i)
     taps.push_back(axis.tap(axis.padded(e.add(base, i - 1)), weights[static_cast<size_t>(i)]));
   return taps;
@@ -200,13 +200,13 @@ tensor([[[[2., 3.]]]]))",
         const Value flat =
             e.reshape(x, Dims{x.size(0), x.size(1), numel(Dims(x.shape().begin() + 2, x.shape().end()))});
         // All combinations of taps of all dimensions, the first dimension first.
-        std::vector<Tap> taps{{}};
+        std::vector<GridTap> taps{{}};
         for (int64_t d = 0; d < spatial; ++d) {
           const Dim size = x.size(d + 2);
           const Axis axis(e, call, size);
-          std::vector<Tap> combined;
-          for (const Tap& next : taps_along(e, call, axis, e.select(grid, 2, spatial - 1 - d)))
-            for (const Tap& tap : taps) {
+          std::vector<GridTap> combined;
+          for (const GridTap& next : taps_along(e, call, axis, e.select(grid, 2, spatial - 1 - d)))
+            for (const GridTap& tap : taps) {
               combined.push_back({tap.position ? e.add(e.mul(tap.position, size), next.position) : next.position,
                                   tap.weight ? e.mul(tap.weight, next.weight) : next.weight,
                                   tap.exists ? e.logical_and(tap.exists, next.exists) : next.exists});
@@ -215,7 +215,7 @@ tensor([[[[2., 3.]]]]))",
         }
         const Dims picked{x.size(0), x.size(1), positions};
         Value result;
-        for (const Tap& tap : taps) {
+        for (const GridTap& tap : taps) {
           const Value index = e.expand(e.unsqueeze(tap.position, 1), picked);
           Value part = e.where(e.unsqueeze(tap.exists, 1), e.gather(flat, 2, index), 0);
           if (tap.weight) part = e.mul(part, e.unsqueeze(tap.weight, 1));

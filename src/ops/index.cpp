@@ -307,7 +307,7 @@ void copy_elements(const HostArray& from, std::span<const int64_t> places, const
   }
 }
 
-Op nonzero() {
+Op nonzero_indices() {
   return {
       .signature = "nonzero(x)",
       .doc = R"(Returns the indices of the nonzero elements of `x` in row-major order, as an i64 matrix with a row for
@@ -391,7 +391,7 @@ tensor([1, 3]))",
 }  // namespace
 
 void add_index_ops(std::vector<Op>& ops) {
-  for (auto make : {index_select, gather, index, take_along_dim, embedding, one_hot, nonzero, masked_select})
+  for (auto make : {index_select, gather, index, take_along_dim, embedding, one_hot, nonzero_indices, masked_select})
     ops.push_back(make());
 }
 

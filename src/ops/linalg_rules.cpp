@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "ops/rules.h"
+
 namespace lucid {
 namespace {
-
-std::string type_of(const Call& call, size_t i) { return to_string(call.operand(i).type()); }
 
 const std::string& parameter_name(const Call& call, size_t i) {
   size_t operand = 0;

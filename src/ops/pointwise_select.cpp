@@ -253,8 +253,6 @@ struct Replacements {
   double nan, posinf, neginf;
 };
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 Op nan_to_num() {
   return {
       .signature = "nan_to_num(x, nan: float = 0.0, posinf: float? = None, neginf: float? = None)",

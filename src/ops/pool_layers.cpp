@@ -8,8 +8,6 @@
 namespace lucid {
 namespace {
 
-std::string type_of(const Call& call, size_t i) { return to_string(call.operand(i).type()); }
-
 void check_rank(const Call& call, int64_t dimensions) {
   if (!call.operand(0).is_value() || (call.rank(0) != dimensions + 2 && call.rank(0) != dimensions + 1))
     throw ValueError("{}: x must be [batch, channels] or [channels] followed by {}, got {}", call.name(),

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,10 +18,15 @@
 /// Shared building blocks for entries of the op table.
 namespace lucid {
 
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 /// Operand i for use in a decomposition: its value, or the number given instead of a tensor.
 inline Operand argument(const Call& call, std::span<const Value> inputs, size_t i) {
   return i < inputs.size() && inputs[i] ? Operand(inputs[i]) : call.operand(i);
 }
+
+/// The type of operand i, for errors: f32[3,4].
+inline std::string type_of(const Call& call, size_t i) { return to_string(call.operand(i).type()); }
 
 /// The type of optional operand i, whose gradient an attribute requests. Throws TypeError if the operand is absent.
 TensorType requested_type(const Call& call, size_t i);

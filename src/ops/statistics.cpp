@@ -8,8 +8,6 @@
 namespace lucid {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 Dims axes_of(const Call& call) { return reduced_axes(call, call.rank(0)); }
 
 std::vector<Sample> statistics_samples(Fill fill = Fill::kNormal) {

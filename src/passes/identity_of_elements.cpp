@@ -114,7 +114,7 @@ std::optional<Rewrite> idempotence(const IdentityContext& context, const IRNode&
   return applied_twice(context, node) ? same_as(node.inputs[0].id) : std::nullopt;
 }
 
-constexpr IdentityRule kRules[] = {
+constexpr IdentityRule kElementRules[] = {
     {"copy", "elements are read and written unchanged", copy},
     {"round trip", "the wide dtype represents every number of the narrow one, and the conversion back flushes none",
      round_trip},
@@ -129,7 +129,7 @@ constexpr IdentityRule kRules[] = {
 
 }  // namespace
 
-std::span<const IdentityRule> element_rules() { return kRules; }
+std::span<const IdentityRule> element_rules() { return kElementRules; }
 
 const IRNode* IdentityContext::definer(ValueId id) const {
   const auto found = definers_.find(id);

@@ -106,7 +106,7 @@ std::optional<Rewrite> composed_reshapes(const IdentityContext& context, const I
   return Rewrite{.instead = viewing(node, "reshape", inner->inputs[0].id, context.type(node.outputs[0]).shape)};
 }
 
-constexpr IdentityRule kRules[] = {
+constexpr IdentityRule kViewRules[] = {
     {"identity view", "it shows the memory of its operand through the same geometry, for any strides", identity_view},
     {"inverse views", "together they show the memory of the first view's operand through its own geometry",
      inverse_views},
@@ -117,6 +117,6 @@ constexpr IdentityRule kRules[] = {
 
 }  // namespace
 
-std::span<const IdentityRule> view_rules() { return kRules; }
+std::span<const IdentityRule> view_rules() { return kViewRules; }
 
 }  // namespace lucid

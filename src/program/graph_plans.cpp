@@ -9,15 +9,13 @@
 namespace lucid::program {
 namespace {
 
-[[noreturn]] void fail(const std::string& reason) { throw ValueError("load_program: the file is damaged: {}", reason); }
-
 Dims to_dims(std::span<const int64_t> numbers) { return {numbers.begin(), numbers.end()}; }
 
 /// The graph of a call with plain sizes.
 IRGraph graph_of(const Call& call, std::span<const int64_t> sizes) {
   IRGraph graph = parse_graph(call.graph);
   if (const size_t symbols = graph.sizes ? graph.sizes->sizes().size() : 0; symbols != sizes.size())
-    fail("a graph has other symbols than its call");
+    fail_damaged("a graph has other symbols than its call");
   if (graph.sizes) {
     const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(*graph.sizes, sizes);
     if (!evaluation) throw ValueError("a size is too large");
@@ -27,12 +25,12 @@ IRGraph graph_of(const Call& call, std::span<const int64_t> sizes) {
   try {
     verify(graph);
   } catch (const InternalError& error) {
-    fail(error.what());
+    fail_damaged(error.what());
   }
   if (!graph.param_ids.empty() || !graph.state_ids.empty() || !graph.constant_ids.empty() || !graph.updates.empty())
-    fail("a graph has other inputs than its call");
+    fail_damaged("a graph has other inputs than its call");
   for (const auto& [id, value] : graph.values)
-    if (value.type.device.is_gpu()) fail("a graph uses a gpu");
+    if (value.type.device.is_gpu()) fail_damaged("a graph uses a gpu");
   return graph;
 }
 
@@ -40,20 +38,20 @@ IRGraph graph_of(const Call& call, std::span<const int64_t> sizes) {
 struct SizedGraph {
   SizedGraph(const Call& call, std::span<const int64_t> sizes) : graph(graph_of(call, sizes)) {
     if (graph.input_ids.size() != call.operands.size() || graph.output_ids.size() != call.output_bytes.size())
-      fail("a graph has other inputs or outputs than its call");
+      fail_damaged("a graph has other inputs or outputs than its call");
     for (size_t i = 0; i < call.operands.size(); ++i) {
       const Call::Operand& operand = call.operands[i];
       // The caller has checked that it is within its memory.
       const Elements elements = elements_of(operand.view, sizes, size_of(operand.dtype), INT64_MAX);
       const TensorType& type = graph.type(graph.input_ids[i]);
       if (type.dtype != operand.dtype || type.shape != to_dims(elements.shape) || elements.offset != 0)
-        fail("a graph has inputs of other types than its call");
+        fail_damaged("a graph has inputs of other types than its call");
       inputs[graph.input_ids[i]] = {type.shape, to_dims(elements.strides), 0};
     }
     for (size_t i = 0; i < graph.output_ids.size(); ++i) {
       const TensorType& type = graph.type(graph.output_ids[i]);
       if (checked_bytes(type.shape, size_of(type.dtype)) != value_of(call.output_bytes[i], sizes))
-        fail("a graph has outputs of other sizes than its call");
+        fail_damaged("a graph has outputs of other sizes than its call");
     }
   }
 

@@ -41,6 +41,8 @@ Json parse(std::string_view text, const char* what) {
 
 }  // namespace
 
+void fail_damaged(const std::string& reason) { fail("the file is damaged: " + reason); }
+
 void set_digest(std::string& bytes) {
   if (bytes.size() >= kDigestBytes) bytes.replace(bytes.size() - kDigestBytes, kDigestBytes, digest_of(bytes));
 }
@@ -58,7 +60,7 @@ class FileReader {
     if (last == header.entries.end() || last->end - last->begin != kDigestBytes ||
         header.data_start + last->end != bytes.size())
       fail("this is not a program; lucid.export() writes programs, lucid.load() reads other safetensors files");
-    if (!bytes.ends_with(digest_of(bytes))) fail("the file is damaged: its digest does not match");
+    if (!bytes.ends_with(digest_of(bytes))) fail_damaged("its digest does not match");
     for (const SafetensorsEntry& entry : header.entries) {
       const size_t first = header.data_start + entry.begin;
       if (entry.name.starts_with(kPrefix)) file_.sections_.push_back({entry.name, first, entry.end - entry.begin});
@@ -96,7 +98,7 @@ class FileReader {
   void read_state(const SafetensorsHeader& header, State& state) {
     const auto found = std::ranges::find(header.entries, state.name, &SafetensorsEntry::name);
     if (found == header.entries.end() || state.name.starts_with(kPrefix))
-      fail(fmt::format("the file is damaged: the tensor '{}' is missing", state.name.substr(0, 80)));
+      fail_damaged(fmt::format("the tensor '{}' is missing", state.name.substr(0, 80)));
     state.dtype = found->dtype;
     state.shape = found->shape;
     state.contents = Storage::allocate(std::max<size_t>(found->end - found->begin, 1));
@@ -115,7 +117,7 @@ bool ProgramFile::has(const std::string& name) const {
 
 std::string_view ProgramFile::section(const std::string& name) const {
   const auto found = std::ranges::find(sections_, name, &Section::name);
-  if (found == sections_.end()) fail(fmt::format("the file is damaged: '{}' is missing", name));
+  if (found == sections_.end()) fail_damaged(fmt::format("'{}' is missing", name));
   return std::string_view(bytes_).substr(found->first, found->bytes);
 }
 

@@ -16,6 +16,9 @@
 
 namespace lucid::program {
 
+/// Throws ValueError for a file that no writer wrote.
+[[noreturn]] void fail_damaged(const std::string& reason);
+
 /// A size that differs from call to call, and the sizes that the program was made for.
 struct Symbol {
   std::string name;

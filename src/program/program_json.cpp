@@ -11,38 +11,37 @@ namespace {
 
 constexpr int64_t kMaxInt = std::numeric_limits<int64_t>::max();
 
-[[noreturn]] void fail(const std::string& reason) { throw ValueError("load_program: the file is damaged: {}", reason); }
-
 const Json& member(const Json& json, const char* name) {
-  if (!json.is_object()) fail(fmt::format("expected an object with '{}'", name));
+  if (!json.is_object()) fail_damaged(fmt::format("expected an object with '{}'", name));
   const auto found = json.find(name);
-  if (found == json.end()) fail(fmt::format("'{}' is missing", name));
+  if (found == json.end()) fail_damaged(fmt::format("'{}' is missing", name));
   return *found;
 }
 
 const Json& array(const Json& json, const char* name) {
   const Json& found = member(json, name);
-  if (!found.is_array()) fail(fmt::format("'{}' is not an array", name));
+  if (!found.is_array()) fail_damaged(fmt::format("'{}' is not an array", name));
   return found;
 }
 
 std::string text(const Json& json, const char* name) {
   const Json& found = member(json, name);
-  if (!found.is_string()) fail(fmt::format("'{}' is not a string", name));
+  if (!found.is_string()) fail_damaged(fmt::format("'{}' is not a string", name));
   return found.get<std::string>();
 }
 
 bool flag(const Json& json, const char* name) {
   const Json& found = member(json, name);
-  if (!found.is_boolean()) fail(fmt::format("'{}' is not true or false", name));
+  if (!found.is_boolean()) fail_damaged(fmt::format("'{}' is not true or false", name));
   return found.get<bool>();
 }
 
 int64_t integer(const Json& json, int64_t low, int64_t high) {
-  if (!json.is_number_integer()) fail("a number is not an integer");
-  if (json.is_number_unsigned() && json.get<uint64_t>() > static_cast<uint64_t>(kMaxInt)) fail("a number is too large");
+  if (!json.is_number_integer()) fail_damaged("a number is not an integer");
+  if (json.is_number_unsigned() && json.get<uint64_t>() > static_cast<uint64_t>(kMaxInt))
+    fail_damaged("a number is too large");
   const int64_t value = json.get<int64_t>();
-  if (value < low || value > high) fail(fmt::format("{} is not between {} and {}", value, low, high));
+  if (value < low || value > high) fail_damaged(fmt::format("{} is not between {} and {}", value, low, high));
   return value;
 }
 
@@ -52,14 +51,14 @@ int64_t integer(const Json& json, const char* name, int64_t low, int64_t high) {
 
 /// An index of something of which there are `count`.
 uint32_t index(const Json& json, size_t count) {
-  if (count == 0) fail("an index refers to nothing");
+  if (count == 0) fail_damaged("an index refers to nothing");
   return static_cast<uint32_t>(integer(json, 0, static_cast<int64_t>(count) - 1));
 }
 uint32_t index(const Json& json, const char* name, size_t count) { return index(member(json, name), count); }
 
 Dtype dtype(const Json& json, const char* name) {
   const auto found = parse_dtype(text(json, name));
-  if (!found) fail("a dtype is unknown");
+  if (!found) fail_damaged("a dtype is unknown");
   return *found;
 }
 
@@ -78,7 +77,7 @@ std::vector<SizeFormula> formulas(const Json& json, const char* name, size_t sym
 std::vector<SizeCondition> conditions(const Json& json, size_t symbols) {
   std::vector<SizeCondition> result;
   for (const Json& item : array(json, "conditions")) {
-    if (!item.is_string()) fail("a condition is not a string");
+    if (!item.is_string()) fail_damaged("a condition is not a string");
     result.emplace_back(item.get_ref<const std::string&>(), symbols);
   }
   return result;
@@ -88,16 +87,16 @@ std::string from_hex(const std::string& text) {
   const auto digit = [](char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    fail("a value is not hexadecimal");
+    fail_damaged("a value is not hexadecimal");
   };
-  if (text.size() % 2 != 0) fail("a value is not hexadecimal");
+  if (text.size() % 2 != 0) fail_damaged("a value is not hexadecimal");
   std::string bytes;
   for (size_t i = 0; i < text.size(); i += 2) bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
   return bytes;
 }
 
 void check_rank(size_t rank) {
-  if (rank > static_cast<size_t>(kMaxRank)) fail(fmt::format("a tensor has {} dimensions", rank));
+  if (rank > static_cast<size_t>(kMaxRank)) fail_damaged(fmt::format("a tensor has {} dimensions", rank));
 }
 
 Signature read_signature(const Json& json, size_t symbols) {
@@ -117,7 +116,7 @@ Signature read_signature(const Json& json, size_t symbols) {
 View read_view(const Json& json, size_t symbols) {
   View view{formulas(json, "shape", symbols), formulas(json, "strides", symbols), formula(json, "offset", symbols)};
   check_rank(view.shape.size());
-  if (view.strides.size() != view.shape.size()) fail("a view has a wrong number of strides");
+  if (view.strides.size() != view.shape.size()) fail_damaged("a view has a wrong number of strides");
   return view;
 }
 
@@ -125,7 +124,7 @@ View read_view(const Json& json, size_t symbols) {
 ErrorClass error_class(const Json& json) {
   if (!json.contains("class")) return ErrorClass::kValue;
   const auto found = std::ranges::find(kErrorClasses, text(json, "class"), &std::pair<const char*, ErrorClass>::first);
-  if (found == std::end(kErrorClasses)) fail("a class of errors is unknown");
+  if (found == std::end(kErrorClasses)) fail_damaged("a class of errors is unknown");
   return found->second;
 }
 
@@ -138,12 +137,12 @@ Call read_call(const Json& json, const ProgramFile& file) {
   const size_t symbols = call.symbols();
   for (const Json& item : array(json, "shapes")) {
     std::vector<SizeFormula>& shape = call.shapes.emplace_back();
-    if (!item.is_array()) fail("a shape is not an array");
+    if (!item.is_array()) fail_damaged("a shape is not an array");
     for (const Json& size : item) shape.push_back(formula(size, symbols));
   }
-  if (call.shapes.size() != file.inputs.size()) fail("a call has a wrong number of inputs");
+  if (call.shapes.size() != file.inputs.size()) fail_damaged("a call has a wrong number of inputs");
   for (size_t i = 0; i < call.shapes.size(); ++i)
-    if (call.shapes[i].size() != file.inputs[i].shape.size()) fail("a shape has a wrong number of sizes");
+    if (call.shapes[i].size() != file.inputs[i].shape.size()) fail_damaged("a shape has a wrong number of sizes");
   call.conditions = conditions(json, symbols);
   call.output_bytes = formulas(json, "outputs", symbols);
   const size_t outputs = call.output_bytes.size();
@@ -159,11 +158,11 @@ Call read_call(const Json& json, const ProgramFile& file) {
     call.reads.push_back({index(item, "output", outputs), from_hex(text(item, "expected")), text(item, "source")});
   for (const Json& item : array(json, "results"))
     call.results.push_back({index(item, "output", outputs), dtype(item, "dtype"), read_view(item, symbols)});
-  if (call.results.size() != file.outputs.size()) fail("a call has a wrong number of results");
+  if (call.results.size() != file.outputs.size()) fail_damaged("a call has a wrong number of results");
   for (size_t i = 0; i < call.results.size(); ++i) {
-    if (call.results[i].dtype != file.outputs[i].dtype) fail("a result has a wrong dtype");
+    if (call.results[i].dtype != file.outputs[i].dtype) fail_damaged("a result has a wrong dtype");
     if (call.results[i].view.shape.size() != file.outputs[i].shape.size())
-      fail("a result has a wrong number of dimensions");
+      fail_damaged("a result has a wrong number of dimensions");
   }
   for (const Json& item : array(json, "writes"))
     call.writes.push_back({index(item, "output", outputs), index(item, "state", file.state.size())});
@@ -176,7 +175,7 @@ Call read_call(const Json& json, const ProgramFile& file) {
     errors.op = text(item, "op");
     errors.error_class = error_class(item);
     for (const Json& message : array(item, "messages")) {
-      if (!message.is_string()) fail("a message is not a string");
+      if (!message.is_string()) fail_damaged("a message is not a string");
       errors.messages.push_back(message.get<std::string>());
     }
   }
@@ -194,9 +193,9 @@ struct Counts {
 };
 
 PlanForm::Place read_place(const Json& json, const Counts& counts) {
-  if (!json.is_array() || json.size() != 3 || !json[0].is_string()) fail("a place is malformed");
+  if (!json.is_array() || json.size() != 3 || !json[0].is_string()) fail_damaged("a place is malformed");
   const auto found = std::ranges::find(kAreas, json[0].get_ref<const std::string&>());
-  if (found == std::end(kAreas)) fail("a place is malformed");
+  if (found == std::end(kAreas)) fail_damaged("a place is malformed");
   const auto area = static_cast<Slot::Area>(found - std::begin(kAreas));
   const size_t limits[] = {counts.inputs, counts.outputs, counts.blocks, counts.packed, 1};
   return {area, index(json[1], limits[static_cast<size_t>(area)]), formula(json[2], counts.symbols)};
@@ -209,21 +208,21 @@ PlanForm::Step read_step(const Json& json, const Counts& counts) {
     for (const Json& place : array(item, "places")) launch.places.push_back(read_place(place, counts));
     launch.params = formulas(item, "params", counts.symbols);
     launch.items = formula(item, "items", counts.symbols);
-    if (launch.places.size() != step.launches.front().places.size()) fail("the launches of a step differ");
+    if (launch.places.size() != step.launches.front().places.size()) fail_damaged("the launches of a step differ");
   }
-  if (step.launches.empty()) fail("a step has no launch");
+  if (step.launches.empty()) fail_damaged("a step has no launch");
   step.is_copy = flag(json, "copies");
-  if (step.is_copy && step.launches.front().places.size() != 2) fail("a step copies nothing");
+  if (step.is_copy && step.launches.front().places.size() != 2) fail_damaged("a step copies nothing");
   step.grain = integer(json, "grain", 1, kMaxInt);
   const Json& nanoseconds = member(json, "nanoseconds");
-  if (!nanoseconds.is_number()) fail("a time is not a number");
+  if (!nanoseconds.is_number()) fail_damaged("a time is not a number");
   step.nanoseconds = nanoseconds.get<double>();
   // -1: none.
   if (const int64_t packs = integer(json, "packs", -1, static_cast<int64_t>(counts.inputs) - 1); packs >= 0) {
     step.packs = static_cast<uint32_t>(packs);
     const std::vector<PlanForm::Place>& places = step.launches.front().places;
     if (step.launches.size() != 1 || places.empty() || places.back().area != Slot::Area::kPacked)
-      fail("a step packs nothing");
+      fail_damaged("a step packs nothing");
   }
   for (const Json& item : array(json, "checks"))
     step.checks.push_back({index(item, "output", counts.outputs), from_hex(text(item, "expected"))});
@@ -271,7 +270,7 @@ PlanForm read_form(const Json& json, const Call& call, size_t kernels) {
   for (const Json& item : array(json, "outputs"))
     form.outputs.push_back({static_cast<int32_t>(integer(item, "donor", -1, static_cast<int64_t>(counts.inputs) - 1)),
                             flag(item, "safe")});
-  if (form.outputs.size() != counts.outputs) fail("a plan has a wrong number of outputs");
+  if (form.outputs.size() != counts.outputs) fail_damaged("a plan has a wrong number of outputs");
   for (const Json& item : array(json, "blocks"))
     form.blocks.push_back(
         {formula(item, "bytes", counts.symbols), index(item, "first", steps), index(item, "last", steps)});
@@ -295,9 +294,9 @@ TargetCode read_index(const Json& json, std::string_view plans, std::string_view
     code.kernels.push_back(std::move(kernel));
   }
   const Json& forms = array(json, "calls");
-  if (forms.size() != calls.size()) fail("the plans belong to other calls");
+  if (forms.size() != calls.size()) fail_damaged("the plans belong to other calls");
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (!forms[i].is_array()) fail("plans are not an array");
+    if (!forms[i].is_array()) fail_damaged("plans are not an array");
     std::vector<TargetCode::StoredForm>& read = code.forms.emplace_back();
     for (const Json& item : forms[i]) read.push_back({conditions(item, calls[i].symbols()), part(item, plans)});
   }

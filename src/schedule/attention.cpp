@@ -21,7 +21,7 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-constexpr double kProductsPerNanosecond = 30;
+constexpr double kAttentionProductsPerNanosecond = 30;
 
 /// The parts that are in registers at once.
 struct Shape {
@@ -63,7 +63,7 @@ class AttentionWriter {
     const Dim items = problem_.batches() * problem_.heads() * tile_count();
     const int64_t widths = problem_.width().unguarded() + problem_.value_width().unguarded() + 16;
     const auto work = static_cast<double>(problem_.keys().unguarded() * widths * shape_.queries());
-    return writer_.finish(items, 100 + work / kProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
+    return writer_.finish(items, 100 + work / kAttentionProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
   }
 
  private:

@@ -33,7 +33,7 @@ constexpr int64_t kDistance = kDepth + 1;
 /// The most vectors of sums that a member may have in registers.
 constexpr int kMaxSums = 16;
 /// Multiplications of a group per nanosecond.
-constexpr double kProductsPerNanosecond = 40;
+constexpr double kGpuAttentionProductsPerNanosecond = 40;
 
 // Sizes of the shared buffers: a slab of queries, later of weights, and a slab of keys, later of values.
 int64_t row_count(RegisterTile tile) { return group_rows(tile) * kDistance; }
@@ -69,7 +69,7 @@ class GroupWriter {
     const int64_t widths = problem_.width().unguarded() + tile_.columns();
     const auto work = static_cast<double>(problem_.keys().unguarded() * widths * group_rows(tile_));
     return writer_.finish(problem_.batches() * problem_.heads() * tile_count(),
-                          100 + work / kProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
+                          100 + work / kGpuAttentionProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
   }
 
  private:

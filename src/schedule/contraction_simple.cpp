@@ -18,10 +18,10 @@ using loop::Value;
 constexpr int kRows = 4;
 /// Number of levels: enough for any number of blocks.
 constexpr int64_t kLevels = 56;
-constexpr double kProductsPerNanosecond = 8;
+constexpr double kSimpleProductsPerNanosecond = 8;
 
 double nanoseconds_per_item(const Product& product, Dim items) {
-  return static_cast<double>(product.work()) / (kProductsPerNanosecond * static_cast<double>(items.unguarded()));
+  return static_cast<double>(product.work()) / (kSimpleProductsPerNanosecond * static_cast<double>(items.unguarded()));
 }
 
 /// The base-2 logarithm of a positive integer below 2^53, rounded down.

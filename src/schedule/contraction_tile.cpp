@@ -16,7 +16,7 @@ using loop::kLanes;
 using loop::Value;
 
 /// Multiplications per nanosecond with registers of 64 bytes.
-constexpr double kProductsPerNanosecond = 75;
+constexpr double kTileProductsPerNanosecond = 75;
 
 /// Prefetch distance in rows of a packed panel. Panels are contiguous, so the end of one prefetches the next.
 constexpr int64_t kRowsAhead = 32;
@@ -111,7 +111,7 @@ class TileWriter {
     const Dim items_per_batch = blocking_.row_blocks() * blocking_.column_blocks();
     const Dim items = product_.batches * items_per_batch;
     const auto work = static_cast<double>(product_.work()) / static_cast<double>(items.unguarded());
-    return writer_.finish(items, work / kProductsPerNanosecond, product_.batches > 1 ? items_per_batch : Dim(1));
+    return writer_.finish(items, work / kTileProductsPerNanosecond, product_.batches > 1 ? items_per_batch : Dim(1));
   }
 
  private:

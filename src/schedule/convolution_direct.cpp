@@ -14,7 +14,7 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-constexpr double kProductsPerNanosecond = 40;
+constexpr double kDirectProductsPerNanosecond = 40;
 /// Maximum number of output channels that share the loaded vectors of pixels.
 constexpr int64_t kMaxChannels = 8;
 constexpr int64_t kMaxVectors = 4;
@@ -77,7 +77,7 @@ class DirectWriter {
     const int64_t items = shape_.batch * shape_.groups * (shape_.out_channels / blocking_.outs) *
                           problem_.axis(0).output * ceil_div(problem_.axis(1).output, blocking_.rows);
     return writer_.finish(
-        items, 20 + static_cast<double>(problem_.work()) / (kProductsPerNanosecond * static_cast<double>(items)),
+        items, 20 + static_cast<double>(problem_.work()) / (kDirectProductsPerNanosecond * static_cast<double>(items)),
         items / shape_.batch);
   }
 

@@ -16,7 +16,7 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-constexpr double kProductsPerNanosecond = 60;
+constexpr double kConvolutionProductsPerNanosecond = 60;
 /// Prefetch distance in terms of a packed panel.
 constexpr int64_t kPrefetchTerms = 8;
 /// A panel up to this size stays in the first-level cache.
@@ -75,9 +75,9 @@ class TileWriter {
     });
     const int64_t items =
         shape_.batch * shape_.groups * panel_count_ * problem_.axis(0).output * problem_.axis(1).output;
-    return writer_.finish(items,
-                          static_cast<double>(problem_.work()) / (kProductsPerNanosecond * static_cast<double>(items)),
-                          items / shape_.batch);
+    return writer_.finish(
+        items, static_cast<double>(problem_.work()) / (kConvolutionProductsPerNanosecond * static_cast<double>(items)),
+        items / shape_.batch);
   }
 
  private:

@@ -17,10 +17,11 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-constexpr double kProductsPerNanosecond = 60;
-/// With fewer items than this, each chain of the sum becomes a separate item, if all their sums fit into kMaxSumBytes.
+constexpr double kWeightProductsPerNanosecond = 60;
+/// With fewer items than this, each chain of the sum becomes a separate item, if all their sums fit into
+/// kMaxChainBytes.
 constexpr int64_t kMinItems = 16;
-constexpr int64_t kMaxSumBytes = 32 << 20;
+constexpr int64_t kMaxChainBytes = 32 << 20;
 /// Prefetch distance in pixels.
 constexpr int64_t kPrefetchPixels = 8;
 /// Number of accumulators of a tile whose rows are vectors.
@@ -84,7 +85,7 @@ class WeightTileWriter {
     const auto work =
         static_cast<double>(pixels_of(problem_) * problem_.shape.groups * blocking_.segments * blocking_.rows) *
         static_cast<double>(blocking_.columns);
-    return writer_.finish(items, work / (kProductsPerNanosecond * static_cast<double>(items)));
+    return writer_.finish(items, work / (kWeightProductsPerNanosecond * static_cast<double>(items)));
   }
 
  private:
@@ -239,7 +240,7 @@ int64_t choose_chunks(const Problem& problem, const WeightBlocking& blocking) {
   const int64_t chains = ceil_div(pixels_of(problem), kChain);
   const int64_t bytes = problem.shape.groups * problem.terms() * blocking.columns *
                         static_cast<int64_t>(size_of(compute_dtype(problem.dtype)));
-  return items < kMinItems && bytes * chains <= kMaxSumBytes ? chains : 1;
+  return items < kMinItems && bytes * chains <= kMaxChainBytes ? chains : 1;
 }
 
 /// All groups are lanes: a tile is the taps along the last axis by a few vectors.

@@ -17,7 +17,7 @@ constexpr int64_t kDepth = 16;
 /// Steps of k that the innermost loop takes at once.
 constexpr int64_t kUnrolled = 4;
 /// Multiplications of a group per nanosecond.
-constexpr double kProductsPerNanosecond = 50;
+constexpr double kGroupProductsPerNanosecond = 50;
 
 /// kDepth steps of k by `width` rows of a or columns of b, on their way from global to shared memory. Each member loads
 /// `width` / kMembers vectors, whose lanes are along k or across it.
@@ -72,7 +72,7 @@ class GroupWriter {
     const double products =
         static_cast<double>(group_rows(tile_) * tile_.columns()) * static_cast<double>(k.unguarded());
     return writer_.finish(product_.chains() * group_count(tile_, product_.batches, product_.m, product_.n),
-                          products / kProductsPerNanosecond);
+                          products / kGroupProductsPerNanosecond);
   }
 
  private:

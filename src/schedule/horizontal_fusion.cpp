@@ -9,7 +9,7 @@ namespace lucid {
 namespace {
 
 // How far ahead launches of the same kernel are searched, and the maximum number of launches in a step.
-constexpr size_t kLookAhead = 256;
+constexpr size_t kMaxDistance = 256;
 constexpr size_t kMaxLaunches = 1024;
 
 /// For each step, the first step with the same kernel; the step itself if it cannot be joined with others.
@@ -49,7 +49,7 @@ bool fuse_horizontally(Schedule& schedule, const std::set<ValueId>& outside) {
     KernelStep step = std::move(steps[first]);
     Accesses accesses;
     accesses.add(step, writes[first]);
-    const size_t end = std::min(last_of_class[classes[first]] + 1, first + kLookAhead);
+    const size_t end = std::min(last_of_class[classes[first]] + 1, first + kMaxDistance);
     size_t skipped = 0;
     for (size_t next = first + 1; next < end && step.more_launches.size() + 1 < kMaxLaunches; ++next) {
       if (taken[next]) continue;

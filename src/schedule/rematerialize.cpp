@@ -23,7 +23,7 @@ constexpr double kSimpleFlops = 1;
 constexpr double kFunctionFlops = 24;
 constexpr double kIndexedFlops = 16;
 // Maximum number of nodes that rematerialize a value.
-constexpr size_t kMaxNodes = 24;
+constexpr size_t kMaxChainNodes = 24;
 // The inputs kept alive for it may total at most 1/8 of its size.
 constexpr int64_t kMaxExtendedShare = 8;
 // Larger than any machine's memory, but small enough that sums and multiples do not overflow. Such plans can be
@@ -71,7 +71,7 @@ struct Buffer {
 };
 
 /// A value that is live across the peak, and the nodes that rematerialize it.
-struct Candidate {
+struct Recomputation {
   ValueId value = -1;
   size_t time = 0;                 // when it is rematerialized
   std::vector<size_t> chain = {};  // the items to clone, operands first
@@ -99,7 +99,7 @@ class Rematerializer {
     for (; rounds < kMaxRounds; ++rounds) {
       const auto peak = std::max_element(live_bytes_.begin(), live_bytes_.end());
       if (peak == live_bytes_.end() || *peak <= threshold) break;
-      const std::optional<Candidate> best = best_at(static_cast<size_t>(peak - live_bytes_.begin()), *peak);
+      const std::optional<Recomputation> best = best_at(static_cast<size_t>(peak - live_bytes_.begin()), *peak);
       if (!best) break;
       apply(*best);
     }
@@ -157,7 +157,7 @@ class Rematerializer {
   }
 
   /// Adds the nodes that compute value `id` at the candidate's time. Returns whether this is possible.
-  bool add_chain(Candidate& candidate, ValueId id, std::set<ValueId>& reached) const {
+  bool add_chain(Recomputation& candidate, ValueId id, std::set<ValueId>& reached) const {
     if (!reached.insert(id).second) return true;
     const ValueId buffer = storage(id);
     if (buffer != candidate.value && is_alive(buffer, candidate.time)) return true;
@@ -181,12 +181,12 @@ class Rematerializer {
       return true;
     }
     candidate.flops += flops_of(node) * static_cast<double>(elements_of(id));
-    return candidate.chain.size() <= kMaxNodes;
+    return candidate.chain.size() <= kMaxChainNodes;
   }
 
   /// The way to rematerialize a value that is live across the peak, if there is one.
-  std::optional<Candidate> candidate_of(ValueId value, const Buffer& buffer, size_t peak) const {
-    Candidate candidate{.value = value, .time = count_};
+  std::optional<Recomputation> candidate_of(ValueId value, const Buffer& buffer, size_t peak) const {
+    Recomputation candidate{.value = value, .time = count_};
     std::set<size_t> early;
     for (const Use& use : buffer.uses) {
       if (use.time == peak) return std::nullopt;
@@ -208,14 +208,14 @@ class Rematerializer {
     return candidate;
   }
 
-  std::optional<Candidate> best_at(size_t peak, int64_t peak_bytes) const {
-    std::optional<Candidate> best;
+  std::optional<Recomputation> best_at(size_t peak, int64_t peak_bytes) const {
+    std::optional<Recomputation> best;
     std::pair<double, int64_t> best_saving;
     for (const auto& [value, buffer] : buffers_) {
       if (!buffer.is_planned || buffer.bytes * kMinPeakShare < peak_bytes) continue;
       if (buffer.first >= peak || buffer.last() <= peak) continue;
       if (!is_rematerializable(items_[producers_.at(value)].node)) continue;
-      std::optional<Candidate> candidate = candidate_of(value, buffer, peak);
+      std::optional<Recomputation> candidate = candidate_of(value, buffer, peak);
       if (!candidate) continue;
       const std::pair saving(static_cast<double>(buffer.bytes) / std::max(candidate->flops, 1.0), buffer.bytes);
       if (best && saving <= best_saving) continue;
@@ -226,7 +226,7 @@ class Rematerializer {
   }
 
   /// Makes the late users of a value read its clone.
-  void apply(const Candidate& candidate) {
+  void apply(const Recomputation& candidate) {
     std::map<ValueId, ValueId> clones;
     for (size_t index : candidate.chain) clone(index, candidate.time, clones);
     const auto is_late = [&](const Use& use) { return use.time >= candidate.time; };

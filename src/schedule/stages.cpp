@@ -47,6 +47,8 @@ std::vector<KernelStage> stages_of(const IRGraph& graph, const KernelStep& step)
   return {stage_of(*step.kernel, own)};
 }
 
+std::string name_of(const MemoryKey& key) { return name_of(BufferUse{.kind = key.first, .index = key.second}); }
+
 std::string name_of(const BufferUse& use) {
   std::string name = use.kind == BufferUse::Kind::kValue     ? fmt::format("%{}", use.index)
                      : use.kind == BufferUse::Kind::kScratch ? fmt::format("scratch{}", use.index)

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/hazards.h"
 #include "schedule/schedule.h"
 
 namespace lucid {
@@ -25,5 +26,6 @@ std::string to_text(const IRGraph& graph, const Schedule& schedule);
 
 /// The name of a buffer in the text.
 std::string name_of(const BufferUse& use);
+std::string name_of(const MemoryKey& key);
 
 }  // namespace lucid

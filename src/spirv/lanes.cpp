@@ -10,7 +10,6 @@ using spv::Op;
 
 namespace {
 
-constexpr auto kNonPrivate = static_cast<uint32_t>(spv::MemoryAccessMask::NonPrivatePointer);
 /// Two sets of slots alternate, so that one barrier per exchange suffices.
 constexpr int kSlotSets = 2;
 /// Groups of memory accesses for the slots. The groups of buffers are small numbers.

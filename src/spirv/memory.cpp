@@ -11,7 +11,6 @@ using spv::Op;
 
 namespace {
 
-constexpr auto kNonPrivate = static_cast<uint32_t>(spv::MemoryAccessMask::NonPrivatePointer);
 constexpr auto kAligned = static_cast<uint32_t>(spv::MemoryAccessMask::Aligned);
 /// An index that no access has.
 constexpr uint64_t kNoIndex = uint64_t{1} << 63;

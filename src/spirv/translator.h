@@ -19,6 +19,9 @@
 
 namespace lucid::spirv {
 
+/// The operand of accesses that other invocations see after a barrier.
+constexpr auto kNonPrivate = static_cast<uint32_t>(spv::MemoryAccessMask::NonPrivatePointer);
+
 /// Translates one verified kernel into one compute shader.
 ///
 /// Lane j of a vector is a value of invocation j of a cluster of sixteen; a scalar is the same value in all of them.

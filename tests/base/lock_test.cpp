@@ -96,9 +96,9 @@ TEST(BorrowScope, EndsEarly) {
 }
 #endif
 
-struct Counted : RefCounted {
-  explicit Counted(int64_t value) : first(value), last(value) { ++alive; }
-  ~Counted() override {
+struct CountedRef : RefCounted {
+  explicit CountedRef(int64_t value) : first(value), last(value) { ++alive; }
+  ~CountedRef() override {
     first = last = -1;
     --alive;
   }
@@ -108,20 +108,20 @@ struct Counted : RefCounted {
 
 TEST(AtomicRef, LoadedObjectsStayAlive) {
   {
-    AtomicRef<Counted> shared(make_ref<Counted>(0));
+    AtomicRef<CountedRef> shared(make_ref<CountedRef>(0));
     std::atomic<int> wrong = 0;
     std::atomic<int64_t> next = 0;
     run_in_threads(4, [&] {
       for (int i = 0; i < 20000; ++i) {
-        const Ref<Counted> found = shared.load();
+        const Ref<CountedRef> found = shared.load();
         if (found->first < 0 || found->first != found->last) ++wrong;
-        if (i % 3 == 0) shared.store(make_ref<Counted>(++next));
+        if (i % 3 == 0) shared.store(make_ref<CountedRef>(++next));
       }
     });
     EXPECT_EQ(wrong, 0);
-    EXPECT_EQ(Counted::alive, 1);
+    EXPECT_EQ(CountedRef::alive, 1);
   }
-  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_EQ(CountedRef::alive, 0);
 }
 
 TEST(BusyFlag, IsHeldByOneThread) {

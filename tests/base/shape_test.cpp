@@ -16,13 +16,13 @@ using test::message_of;
 
 using Random = std::mt19937_64;
 
-int64_t pick(Random& random, int64_t low, int64_t high) {
+int64_t pick_size(Random& random, int64_t low, int64_t high) {
   return std::uniform_int_distribution<int64_t>(low, high)(random);
 }
 
 Dims random_sizes(Random& random, int64_t max_rank, int64_t smallest) {
-  Dims sizes(static_cast<size_t>(pick(random, 0, max_rank)));
-  for (Dim& size : sizes) size = pick(random, smallest, 4);
+  Dims sizes(static_cast<size_t>(pick_size(random, 0, max_rank)));
+  for (Dim& size : sizes) size = pick_size(random, smallest, 4);
   return sizes;
 }
 
@@ -56,16 +56,16 @@ std::vector<int64_t> places(DimsView sizes, DimsView strides) {
 Dims random_strides(Random& random, const Dims& sizes) {
   std::vector<size_t> order(sizes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  if (pick(random, 0, 1)) std::shuffle(order.begin(), order.end(), random);
+  if (pick_size(random, 0, 1)) std::shuffle(order.begin(), order.end(), random);
   Dims strides(sizes.size());
-  int64_t next = pick(random, 0, 3) ? 1 : 2;
+  int64_t next = pick_size(random, 0, 3) ? 1 : 2;
   for (size_t i = order.size(); i-- > 0;) {
     strides[order[i]] = next;
-    next *= std::max<int64_t>(sizes[order[i]], 1) + (pick(random, 0, 7) == 0);
+    next *= std::max<int64_t>(sizes[order[i]], 1) + (pick_size(random, 0, 7) == 0);
   }
   for (size_t i = 0; i < order.size(); ++i) {
-    if (pick(random, 0, 11) == 0) strides[i] = 0;
-    if (sizes[i] == 1 && pick(random, 0, 1)) strides[i] = pick(random, 0, 9);
+    if (pick_size(random, 0, 11) == 0) strides[i] = 0;
+    if (sizes[i] == 1 && pick_size(random, 0, 1)) strides[i] = pick_size(random, 0, 9);
   }
   return strides;
 }
@@ -160,9 +160,9 @@ TEST(Broadcast, StridesReadTheSourceElement) {
   for (int round = 0; round < 5000; ++round) {
     const Dims shape = random_sizes(random, 4, 0);
     Dims sizes(shape);
-    for (int64_t lost = pick(random, 0, shape.rank()); lost > 0; --lost) sizes.erase(0);
+    for (int64_t lost = pick_size(random, 0, shape.rank()); lost > 0; --lost) sizes.erase(0);
     for (Dim& size : sizes)
-      if (pick(random, 0, 2) == 0) size = 1;
+      if (pick_size(random, 0, 2) == 0) size = 1;
     const Dims strides = random_strides(random, sizes);
     const Dims read = broadcast_strides(sizes, strides, shape);
     const size_t lead = shape.size() - sizes.size();

@@ -9,26 +9,26 @@ namespace {
 
 int created = 0, destroyed = 0;
 
-struct Counted {
-  Counted() { ++created; }
-  ~Counted() { ++destroyed; }
+struct CountedObject {
+  CountedObject() { ++created; }
+  ~CountedObject() { ++destroyed; }
   int value = 0;
 };
 
 struct UsesItLate {
   bool is_needed = false;
   // Runs after the destructors of what the thread created later.
-  ~UsesItLate() { found = &ThreadObject<Counted>::get(); }
-  static inline Counted* found = nullptr;
+  ~UsesItLate() { found = &ThreadObject<CountedObject>::get(); }
+  static inline CountedObject* found = nullptr;
 };
 
 TEST(ThreadObject, MayBeUsedWhileItsThreadEnds) {
-  EXPECT_EQ(ThreadObject<Counted>::find(), nullptr);
+  EXPECT_EQ(ThreadObject<CountedObject>::find(), nullptr);
   std::thread([] {
     static thread_local UsesItLate late;
     late.is_needed = true;
-    ThreadObject<Counted>::get().value = 7;
-    EXPECT_EQ(ThreadObject<Counted>::get().value, 7);
+    ThreadObject<CountedObject>::get().value = 7;
+    EXPECT_EQ(ThreadObject<CountedObject>::get().value, 7);
     EXPECT_EQ(created, 1);
   }).join();
   EXPECT_EQ(destroyed, 1);

@@ -99,7 +99,7 @@ std::string outcome_of(const Compute& compute) {
   }
 }
 
-class EveryMethod : public testing::TestWithParam<const Method*> {};
+class EveryMethod : public ::testing::TestWithParam<const Method*> {};
 
 TEST_P(EveryMethod, ComputesWhatTheOpDoes) {
   const Method& method = *GetParam();
@@ -137,7 +137,7 @@ std::vector<const Method*> methods() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, EveryMethod, testing::ValuesIn(methods()),
+INSTANTIATE_TEST_SUITE_P(Table, EveryMethod, ::testing::ValuesIn(methods()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 TEST(Methods, AreThoseOfPython) {

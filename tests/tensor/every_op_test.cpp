@@ -21,7 +21,7 @@ namespace {
 
 using test::TensorSample;
 
-class EveryOp : public testing::TestWithParam<const Op*> {
+class EveryOp : public ::testing::TestWithParam<const Op*> {
  protected:
   template <typename F>
   void for_each_sample(F f, DtypeSet among = kAllDtypes) {
@@ -40,7 +40,7 @@ std::vector<const Op*> all_ops() {
   return ops;
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, EveryOp, testing::ValuesIn(all_ops()),
+INSTANTIATE_TEST_SUITE_P(Table, EveryOp, ::testing::ValuesIn(all_ops()),
                          [](const auto& info) { return info.param->name(); });
 
 // The largest error in ULP that the parts of an op may have relative to their references; 0 if all are exact.

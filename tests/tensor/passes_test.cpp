@@ -142,7 +142,7 @@ TEST(Passes, FoldedConstantsHaveTheBitsOfKernels) {
         const test::SampleCall call(op, sample, dtype);
         if (!test::has_types(call)) continue;
         check_fold(op, call.values, call.operands, call.attributes, folded);
-        if (testing::Test::HasFatalFailure()) return;
+        if (::testing::Test::HasFatalFailure()) return;
       }
     }
   }
@@ -172,7 +172,7 @@ TEST(Passes, FoldedConstantsOfSpecialNumbersAndLongSumsHaveTheBitsOfKernels) {
           if (op.name() == "cumsum") attributes[static_cast<size_t>(dim)] = int64_t{0};
           if (op.name() == "to") attributes[0] = Dtype::kF16;
           check_fold(op, values, operands, attributes, folded);
-          if (testing::Test::HasFatalFailure()) return;
+          if (::testing::Test::HasFatalFailure()) return;
         }
       }
     }
