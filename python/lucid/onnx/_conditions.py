@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ._sizes import evaluated
+
 # Recordings are for sizes from this one on.
 SMALLEST = 2
 # How many sizes for which a condition does not hold are listed at most.
@@ -123,32 +125,23 @@ def _holds_always(number: _Polynomial, relation: str) -> bool:
 
 
 def _quotient(left: int, right: int) -> int:
-    """As C++ divides: rounded toward zero."""
     return abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
 
 
+def _applied(op: str, a: int, b: int = 0) -> int:
+    """As C++ computes: quotients are rounded toward zero."""
+    match op:
+        case "Neg":
+            return -a
+        case "Div":
+            return _quotient(a, b)
+        case "Mod":
+            return a - _quotient(a, b) * b
+    return {"Add": a + b, "Sub": a - b, "Mul": a * b}[op]
+
+
 def _value(tree: ast.expr, values: Mapping[str, int]) -> int:
-    match tree:
-        case ast.Constant(value=int(value)):
-            return value
-        case ast.Name(id=name):
-            return values[name]
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, values)
-        case ast.BinOp(left=left, op=how, right=right):
-            a, b = _value(left, values), _value(right, values)
-            match how:
-                case ast.Add():
-                    return a + b
-                case ast.Sub():
-                    return a - b
-                case ast.Mult():
-                    return a * b
-                case ast.Div():
-                    return _quotient(a, b)
-                case ast.Mod():
-                    return a - _quotient(a, b) * b
-    raise ValueError(f"lucid.onnx: {ast.unparse(tree)} is not a size")
+    return int(evaluated(tree, lambda leaf: values.get(leaf, leaf), _applied))
 
 
 def _sum(a: _Polynomial, b: _Polynomial, factor: int = 1) -> _Polynomial:
@@ -156,25 +149,18 @@ def _sum(a: _Polynomial, b: _Polynomial, factor: int = 1) -> _Polynomial:
 
 
 def _polynomial(tree: ast.expr, variables: Mapping[str, _Polynomial]) -> _Polynomial:
-    match tree:
-        case ast.Constant(value=int(value)):
-            return {(): value}
-        case ast.Name(id=name):
-            return variables[name]
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return _sum({}, _polynomial(operand, variables), -1)
-        case ast.BinOp(left=left, op=how, right=right):
-            a, b = _polynomial(left, variables), _polynomial(right, variables)
-            match how:
-                case ast.Add():
-                    return _sum(a, b)
-                case ast.Sub():
-                    return _sum(a, b, -1)
-                case ast.Mult():
-                    return _product(a, b)
-                case ast.Div() | ast.Mod():
-                    return _divided(a, b[()], isinstance(how, ast.Div))
-    raise _Unknown
+    def apply(op: str, a: _Polynomial, b: _Polynomial | None = None) -> _Polynomial:
+        match op:
+            case "Neg":
+                return _sum({}, a, -1)
+            case "Mul":
+                return _product(a, b or {})
+            case "Div" | "Mod":
+                return _divided(a, (b or {})[()], op == "Div")
+        return _sum(a, b or {}, 1 if op == "Add" else -1)
+
+    found: _Polynomial = evaluated(tree, lambda leaf: variables.get(leaf, {(): leaf}), apply)
+    return found
 
 
 def _product(a: _Polynomial, b: _Polynomial) -> _Polynomial:

@@ -10,34 +10,32 @@ from .. import _core
 from ._package import onnx_package
 
 # TensorProto.DataType, which never changes.
-NUMBERS = {
-    _core.float32: 1,
-    _core.uint8: 2,
-    _core.int8: 3,
-    _core.int16: 5,
-    _core.int32: 6,
-    _core.int64: 7,
-    _core.bool: 9,
-    _core.float16: 10,
-    _core.float64: 11,
-    _core.bfloat16: 16,
-}
-DTYPES = {number: dtype for dtype, number in NUMBERS.items()}
-
+_NAMES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16"}
+_NAMES |= {11: "float64", 16: "bfloat16"}
+DTYPES: dict[int, _core.dtype] = {number: getattr(_core, name) for number, name in _NAMES.items()}
+NUMBERS = {dtype: number for number, dtype in DTYPES.items()}
+# NumPy lacks bfloat16.
 ARRAY_TYPES: dict[_core.dtype, Any] = {
-    _core.float32: np.float32,
-    _core.uint8: np.uint8,
-    _core.int8: np.int8,
-    _core.int16: np.int16,
-    _core.int32: np.int32,
-    _core.int64: np.int64,
-    _core.bool: np.bool_,
-    _core.float16: np.float16,
-    _core.float64: np.float64,
+    DTYPES[number]: np.dtype(name).type for number, name in _NAMES.items() if name != "bfloat16"
 }
 
 FLOATS = frozenset({_core.float16, _core.bfloat16, _core.float32, _core.float64})
 HALVES = frozenset({_core.float16, _core.bfloat16})
+_SMALL = frozenset({_core.uint8, _core.int8, _core.int16, _core.bool})
+
+
+def is_float(dtype: _core.dtype) -> bool:
+    return dtype in FLOATS
+
+
+def computing(dtype: _core.dtype) -> _core.dtype:
+    """A dtype in which runtimes compute numbers of a dtype: few have kernels for small integers."""
+    return _core.int32 if dtype in _SMALL else dtype
+
+
+def widened(dtype: _core.dtype) -> _core.dtype:
+    """The dtype in which floats are computed that are rounded to a dtype."""
+    return _core.float32 if dtype in HALVES else dtype
 
 
 def name_of(number: int) -> str:
@@ -64,22 +62,14 @@ def rounded_to_bfloat16(array: Any) -> Any:
 def to_proto(tensor: _core.Tensor, name: str) -> Any:
     """A tensor as a TensorProto."""
     tensor = tensor.detach().cpu().contiguous()
-    if tensor.dtype is _core.bfloat16:
-        data = rounded_to_bfloat16(tensor.to(_core.float32).numpy()).tobytes()
-    else:
-        data = tensor.numpy().tobytes()
-    proto = onnx_package().TensorProto
-    return proto(name=name, data_type=NUMBERS[tensor.dtype], dims=list(tensor.shape), raw_data=data)
+    array = (tensor.to(_core.float32) if tensor.dtype is _core.bfloat16 else tensor).numpy()
+    return numbers_proto(array, tensor.dtype, name)
 
 
 def numbers_proto(values: Any, dtype: _core.dtype, name: str = "") -> Any:
     """Numbers as a TensorProto."""
-    if dtype is _core.bfloat16:
-        array = np.asarray(values, np.float32)
-        data = rounded_to_bfloat16(array).tobytes()
-    else:
-        array = np.asarray(values).astype(ARRAY_TYPES[dtype])
-        data = np.ascontiguousarray(array).tobytes()
+    array = np.asarray(values).astype(ARRAY_TYPES.get(dtype, np.float32), copy=False)
+    data = (rounded_to_bfloat16(array) if dtype is _core.bfloat16 else np.ascontiguousarray(array)).tobytes()
     proto = onnx_package().TensorProto
     return proto(name=name, data_type=NUMBERS[dtype], dims=list(array.shape), raw_data=data)
 

@@ -11,19 +11,20 @@ from typing import Any
 from .. import _core
 from .._exported import arguments, input_names, original
 from ..nn import Module, Parameter
-from ._builder import Builder
-from ._call import Call, Value
+from ._builder import Builder, Value
+from ._call import Call, Emit
 from ._dtypes import NUMBERS, numbers_proto, to_proto
 from ._dynamic import SizeCheck
 from ._load import load
 from ._not_exported import reason_of
 from ._package import BUFFERS, DEFAULT_OPSET, DOMAIN, MAX_MESSAGE, NEWEST_OPSET, OLDEST_OPSET, onnx_package
+from ._pairs import PARAMETERS
 from ._record import Kind, Recorded, Step, Use, record
 from ._sizes import Size
 from ._tables import DIRECT, FUNCTIONS
 
+_OPERANDS = ("tensor", "tensors")
 _clone, _contiguous = _core.ops["clone"], _core.ops["contiguous"]
-_PARAMETERS = {entry["name"]: entry["parameters"] for entry in _core.op_table()}
 
 
 def export(
@@ -265,17 +266,16 @@ class _Exporter:
         if not isinstance(operand, Use):
             return operand
         kind = self._recorded.kinds[operand.number]
-        return Value(self._names[operand.number], kind.dtype, kind.shape)
+        return Value(self._builder, self._names[operand.number], kind.dtype, kind.shape)
 
     def _converted(self, step: Step, operands: list[Any], results: list[Kind]) -> list[str]:
-        if step.op in DIRECT:
-            start = len(self._builder.nodes)
-            made = DIRECT[step.op](Call(step.op, operands, step.attributes, results, self._builder))
+        start = len(self._builder.nodes)
+        for emit in DIRECT.get(step.op, ()):
+            made = _made(emit, Call(step.op, operands, step.attributes, results, self._builder))
             if made is not None:
                 for node in self._builder.nodes[start:]:
                     node.doc_string = step.source
-                return made if isinstance(made, list) else [made]
-            self._builder.drop(start)
+                return [value.name for value in made]
         if step.op not in FUNCTIONS:
             raise NotImplementedError(reason_of(step.op))
         return self._function(step, operands, results)
@@ -283,23 +283,20 @@ class _Exporter:
     def _function(self, step: Step, operands: list[Any], results: list[Kind]) -> list[str]:
         """Adds a call of a function whose body computes the op."""
         builder = Builder(self._opset)
-        formal: list[str] = []
-        given: list[str] = []
-        inside = []
-        for position, operand in enumerate(operands):
-            is_value = isinstance(operand, Value)
-            formal.append(f"x{position}")
-            inside.append(operand._replace(name=f"x{position}") if is_value else operand)
-            given.append(operand.name if is_value else "")
+        given = [operand if isinstance(operand, Value) else None for operand in operands]
+        formal = [f"x{position}" for position in range(len(given))]
+        inside = [
+            operand if value is None else Value(builder, name, value.dtype, value.shape)
+            for operand, value, name in zip(operands, given, formal)
+        ]
         attributes = _attributes(step, operands)
-        made = FUNCTIONS[step.op](Call(step.op, inside, step.attributes, results, builder))
+        made = _made(FUNCTIONS[step.op], Call(step.op, inside, step.attributes, results, builder))
         if made is None:
             raise NotImplementedError("with these arguments ONNX has no equivalent")
-        names = made if isinstance(made, list) else [made]
-        outputs = [f"y{position}" for position in range(len(names))]
-        for name, output in zip(names, outputs):
-            builder.nodes.append(self._helper.make_node("Identity", [name], [output]))
-        while given and not given[-1]:
+        outputs = [f"y{position}" for position in range(len(made))]
+        for value, output in zip(made, outputs):
+            builder.nodes.append(self._helper.make_node("Identity", [value.name], [output]))
+        while given and given[-1] is None:
             given.pop()
         imports = [self._helper.make_opsetid("", self._opset)]
         body = self._helper.make_function(
@@ -312,9 +309,20 @@ class _Exporter:
             body.name = step.op if not same else f"{step.op}_{same}"
             self._functions[key] = body
         start = len(self._builder.nodes)
-        found = self._builder.many(self._functions[key].name, len(names), *given, domain=DOMAIN, **attributes)
+        found = self._builder.many(
+            self._functions[key].name, len(made), *given, domain=DOMAIN, result=results[0].dtype, **attributes
+        )
         self._builder.nodes[start].doc_string = step.source
-        return found
+        return [value.name for value in found]
+
+
+def _made(emit: Emit, call: Call) -> list[Value] | None:
+    """The results of an op in the dtypes that they must have."""
+    made = emit(call)
+    if made is None:
+        return None
+    values = made if isinstance(made, list) else [made]
+    return [value.to(kind.dtype) for value, kind in zip(values, call.results, strict=True)]
 
 
 def _live(recorded: Recorded) -> list[Step]:
@@ -331,35 +339,27 @@ def _live(recorded: Recorded) -> list[Step]:
 def _attributes(step: Step, operands: list[Any]) -> dict[str, Any]:
     """The attributes of a node that stands for an op: those of the op, and operands that are numbers."""
     found: dict[str, Any] = {}
-    parameters = _PARAMETERS[step.op]
-    singles = [parameter for parameter in parameters if parameter["kind"] in ("tensor", "tensors")]
-    for parameter, operand in zip(singles, operands):
+    parameters = PARAMETERS[step.op]
+    for parameter, operand in zip((each for each in parameters if each["kind"] in _OPERANDS), operands):
         if parameter["kind"] == "tensor" and operand is not None and not isinstance(operand, Value):
-            found[parameter["name"]] = _number(operand)
+            kind = {bool: _core.bool, float: _core.float64}.get(type(operand), _core.int64)
+            found[parameter["name"]] = numbers_proto(int(operand) if kind is _core.int64 else operand, kind)
     for parameter in parameters:
         value = step.attributes.get(parameter["name"])
-        if value is None or parameter["kind"] in ("tensor", "tensors"):
-            continue
-        match parameter["kind"]:
-            case "float":
-                found[parameter["name"]] = numbers_proto(float(value), _core.float64)
-            case "dtype":
-                found[parameter["name"]] = NUMBERS[value]
-            case "ints" | "axes":
-                if any(isinstance(size, Size) for size in value):
-                    raise NotImplementedError("a size that varies")
-                found[parameter["name"]] = numbers_proto(list(value), _core.int64)
-            case "int" | "axis" | "bool":
-                if isinstance(value, Size):
-                    raise NotImplementedError("a size that varies")
-                found[parameter["name"]] = int(value)
-            case "str":
-                found[parameter["name"]] = value
+        if value is not None and parameter["kind"] not in _OPERANDS:
+            found[parameter["name"]] = _encoded(value, parameter["kind"])
     return found
 
 
-def _number(value: Any) -> Any:
-    if isinstance(value, Size):
-        raise NotImplementedError("a size that varies")
-    kinds = {bool: _core.bool, int: _core.int64, float: _core.float64}
-    return numbers_proto(value, kinds[type(value)])
+def _encoded(value: Any, kind: str) -> Any:
+    """An attribute. Sizes that vary cannot be converted to numbers, and raise NotImplementedError."""
+    match kind:
+        case "float":
+            return numbers_proto(float(value), _core.float64)
+        case "dtype":
+            return NUMBERS[value]
+        case "ints" | "axes":
+            return numbers_proto([int(each) for each in value], _core.int64)
+        case "str":
+            return value
+    return int(value)

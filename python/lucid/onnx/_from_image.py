@@ -19,16 +19,15 @@ _MAX_SIZE = 2**31 - 1
 
 @runs("GridSample")
 def _grid_sample(node: Node, x: Any, grid: Any) -> Any:
-    x, grid = tensor(x), tensor(grid)
-    mode = option(node, "mode", "linear", ("linear", "bilinear", "nearest", "cubic", "bicubic"))
+    mode = option(node, "mode", ("linear", "bilinear", "nearest", "cubic", "bicubic"))
     mode = {"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode)
-    outside = option(node, "padding_mode", "zeros", ("zeros", "border", "reflection"))
-    return ops["grid_sample"](x, grid, mode, outside, bool(node.get("align_corners", 0)))
+    outside = option(node, "padding_mode", ("zeros", "border", "reflection"))
+    return ops["grid_sample"](x, grid, mode, outside, bool(node.get("align_corners")))
 
 
-@runs("AffineGrid")
+@runs("AffineGrid", known=(1,))
 def _affine_grid(node: Node, theta: Any, size: Any) -> Any:
-    return ops["affine_grid"](tensor(theta), ints(node, size, "size"), bool(node.get("align_corners", 0)))
+    return ops["affine_grid"](theta, ints(node, size, "size"), bool(node.get("align_corners")))
 
 
 def _target(node: Node, x: Any, scales: Any, sizes: Any) -> tuple[list[int], list[float]]:
@@ -42,7 +41,7 @@ def _target(node: Node, x: Any, scales: Any, sizes: Any) -> tuple[list[int], lis
         if any(size != 0 and x.shape[axis] == 0 for size, axis in zip(given, axes)):
             node.fail(f"the operand has the shape {list(x.shape)}, of which no elements can be repeated")
         wanted = [size / x.shape[axis] if x.shape[axis] else 1.0 for size, axis in zip(given, axes)]
-        policy = option(node, "keep_aspect_ratio_policy", "stretch", ("stretch", "not_larger", "not_smaller"))
+        policy = option(node, "keep_aspect_ratio_policy", ("stretch", "not_larger", "not_smaller"))
         if policy != "stretch":
             ratio = min(wanted) if policy == "not_larger" else max(wanted)
             given = [math.floor(ratio * x.shape[axis] + 0.5) for axis in axes]
@@ -60,11 +59,10 @@ def _target(node: Node, x: Any, scales: Any, sizes: Any) -> tuple[list[int], lis
     return new, ratios
 
 
-@runs("Resize")
+@runs("Resize", known=(1, 2, 3))
 def _resize(node: Node, x: Any, roi: Any = None, scales: Any = None, sizes: Any = None) -> Any:
-    x = tensor(x)
-    mode = option(node, "mode", "nearest", ("nearest", "linear", "cubic"))
-    where = node.get("coordinate_transformation_mode", "half_pixel")
+    mode = option(node, "mode", ("nearest", "linear", "cubic"))
+    where = node.get("coordinate_transformation_mode")
     has_sizes = sizes is not None and array(node, sizes, "sizes").size > 0
     new, ratios = _target(node, x, scales, sizes)
     if min(new, default=0) < 0 or max(new, default=0) > _MAX_SIZE:
@@ -90,10 +88,10 @@ def _lucid_mode(node: Node, x: Any, mode: str, where: str, new: list[int]) -> st
     """The mode of `interpolate` that does the same; None if there is none."""
     if x.dtype not in FLOATS or x.ndim not in (3, 4, 5) or new[:2] != list(x.shape[:2]):
         return None
-    if node.get("antialias", 0) or node.get("exclude_outside", 0) or 0 in new or x.numel() == 0:
+    if node.get("antialias") or node.get("exclude_outside") or 0 in new or x.numel() == 0:
         return None
     if mode == "nearest":
-        rounding = node.get("nearest_mode", "round_prefer_floor")
+        rounding = node.get("nearest_mode")
         if where == "asymmetric" and rounding == "floor":
             return "nearest"
         return "nearest-exact" if where == "half_pixel" and rounding == "round_prefer_ceil" else None
@@ -101,7 +99,7 @@ def _lucid_mode(node: Node, x: Any, mode: str, where: str, new: list[int]) -> st
         return None
     if mode == "linear":
         return {3: "linear", 4: "bilinear", 5: "trilinear"}[x.ndim]
-    return "bicubic" if x.ndim == 4 and node.get("cubic_coeff_a", -0.75) == -0.75 else None
+    return "bicubic" if x.ndim == 4 and node.get("cubic_coeff_a") == -0.75 else None
 
 
 def _resize_by_dimension(
@@ -137,6 +135,6 @@ def _resize_by_dimension(
             found = ops["transpose"](ops["matmul"](moved, ops["permute"](matrix, [1, 0])), dim, x.ndim - 1)
         outside = outside | beyond.reshape([-1 if d == dim else 1 for d in range(x.ndim)])
     if outside.any():
-        fill = node.get("extrapolation_value", 0.0)
+        fill = node.get("extrapolation_value")
         found = ops["where"](tensor(outside), fill if found.dtype in FLOATS else int(fill), found)
     return found if found.dtype is dtype else ops["round"](found).to(dtype)

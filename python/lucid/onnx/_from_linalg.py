@@ -6,28 +6,27 @@ from typing import Any
 
 from .. import _core, _effects
 from ._dtypes import FLOATS
-from ._node import Node, ops, runs, tensor
+from ._node import Node, ops, runs
 
 _effects.pure_module()
 
 
 @runs("MatMul")
 def _matmul(node: Node, x: Any, y: Any) -> Any:
-    return ops["matmul"](tensor(x), tensor(y))
+    return ops["matmul"](x, y)
 
 
 @runs("Gemm")
 def _gemm(node: Node, x: Any, y: Any, z: Any = None) -> Any:
-    x, y, z = tensor(x), tensor(y), tensor(z)
-    alpha, beta = node.get("alpha", 1.0), node.get("beta", 1.0)
+    alpha, beta = node.get("alpha"), node.get("beta")
     if x.ndim != 2 or y.ndim != 2:
         node.fail("the operands must be matrices")
-    if node.get("transA", 0):
+    if node.get("transA"):
         x = ops["permute"](x, [1, 0])
-    is_linear = node.get("transB", 0) and alpha == 1 and x.dtype in FLOATS
+    is_linear = node.get("transB") and alpha == 1 and x.dtype in FLOATS
     if is_linear and (z is None or (beta == 1 and z.ndim == 1 and z.shape[0] == y.shape[0])):
         return ops["linear"](x, y, z)
-    if node.get("transB", 0):
+    if node.get("transB"):
         y = ops["permute"](y, [1, 0])
     if z is None:
         found = ops["matmul"](x, y)
@@ -40,18 +39,15 @@ def _gemm(node: Node, x: Any, y: Any, z: Any = None) -> Any:
 
 @runs("Einsum")
 def _einsum(node: Node, *operands: Any) -> Any:
-    equation = node.get("equation")
-    if not isinstance(equation, str):
-        node.fail("equation is missing")
-    return ops["einsum"](equation, [tensor(operand) for operand in operands])
+    return ops["einsum"](node.get("equation"), list(operands))
 
 
 @runs("MatMulInteger")
 def _matmul_integer(node: Node, x: Any, y: Any, x_zero: Any = None, y_zero: Any = None) -> Any:
-    x, y = tensor(x).to(_core.int32), tensor(y).to(_core.int32)
+    x, y = x.to(_core.int32), y.to(_core.int32)
     if x_zero is not None:
-        zero = tensor(x_zero).to(_core.int32)
+        zero = x_zero.to(_core.int32)
         x = ops["sub"](x, zero if zero.ndim != 1 or zero.numel() == 1 else ops["unsqueeze"](zero, 1))
     if y_zero is not None:
-        y = ops["sub"](y, tensor(y_zero).to(_core.int32))
+        y = ops["sub"](y, y_zero.to(_core.int32))
     return ops["matmul"](x, y)

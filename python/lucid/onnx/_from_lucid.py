@@ -10,10 +10,9 @@ import numpy as np
 from .. import _core, _effects
 from ._node import Node, ops, tensor, wanted_dtype
 from ._package import DOMAIN
+from ._pairs import PARAMETERS
 
 _effects.pure_module()
-
-_PARAMETERS = {entry["name"]: entry["parameters"] for entry in _core.op_table()}
 
 
 def lucid_op(name: str, exported: frozenset[str]) -> str | None:
@@ -27,7 +26,7 @@ def lucid_op(name: str, exported: frozenset[str]) -> str | None:
 def run_lucid(node: Node, operands: list[Any]) -> Any:
     """Runs an op with the operands and attributes of a node."""
     name = node.op.removeprefix(f"{DOMAIN}.")
-    parameters = _PARAMETERS[name]
+    parameters = PARAMETERS[name]
     singles = sum(parameter["kind"] == "tensor" for parameter in parameters)
     # Absent operands at the end are left out.
     given = operands + [None] * (singles - len(operands))
@@ -69,7 +68,7 @@ def _attribute(node: Node, key: str, kind: str) -> Any:
 def check_lucid(node: Node, count: int) -> None:
     """Checks a node when the model is loaded."""
     name = node.op.removeprefix(f"{DOMAIN}.")
-    parameters = _PARAMETERS[name]
+    parameters = PARAMETERS[name]
     singles = [parameter["name"] for parameter in parameters if parameter["kind"] == "tensor"]
     takes_list = any(parameter["kind"] == "tensors" for parameter in parameters)
     if count > len(singles) and not takes_list:

@@ -9,38 +9,46 @@ import numpy as np
 
 from .. import _core, _effects
 from .._overloads import broadcast_shapes
-from ._node import Node, array, axes_of, axis_of, created, integer, ints, ops, option, runs, tensor, wanted_dtype
+from ._node import (
+    Node,
+    array,
+    axes_of,
+    created,
+    integer,
+    ints,
+    new_shape,
+    ops,
+    option,
+    padded,
+    places_along,
+    runs,
+    slices_of,
+    tensor,
+    wanted_dtype,
+)
+from ._pairs import SCATTERS
 
 _effects.pure_module()
 
 _MAX_PADDING = 2**26
 
 
-@runs("Reshape")
+@runs("Reshape", known=(1,))
 def _reshape(node: Node, x: Any, shape: Any) -> Any:
-    x = tensor(x)
-    sizes = ints(node, shape, "shape")
-    if not node.get("allowzero", 0):
-        if any(size == 0 and dim >= x.ndim for dim, size in enumerate(sizes)):
-            node.fail("shape copies a dimension that the operand does not have")
-        sizes = [x.shape[dim] if size == 0 else size for dim, size in enumerate(sizes)]
-    return ops["reshape"](x, sizes)
+    return ops["reshape"](x, new_shape(node, x, shape))
 
 
 @runs("Flatten")
 def _flatten(node: Node, x: Any) -> Any:
-    x = tensor(x)
-    axis = node.get("axis", 1)
+    axis = node.get("axis")
     if not -x.ndim <= axis <= x.ndim:
         node.fail(f"axis is {axis}, but the operand has {x.ndim} dimensions")
     axis = axis if axis >= 0 else axis + x.ndim
-    rows = math.prod(x.shape[:axis])
-    return ops["reshape"](x, [rows, math.prod(x.shape[axis:])])
+    return ops["reshape"](x, [math.prod(x.shape[:axis]), math.prod(x.shape[axis:])])
 
 
-@runs("Squeeze")
+@runs("Squeeze", known=(1,))
 def _squeeze(node: Node, x: Any, axes: Any = None) -> Any:
-    x = tensor(x)
     if axes is None:
         return ops["squeeze"](x)
     dims = axes_of(node, ints(node, axes, "axes"), x.ndim)
@@ -49,9 +57,8 @@ def _squeeze(node: Node, x: Any, axes: Any = None) -> Any:
     return ops["squeeze"](x, dims)
 
 
-@runs("Unsqueeze")
+@runs("Unsqueeze", known=(1,))
 def _unsqueeze(node: Node, x: Any, axes: Any) -> Any:
-    x = tensor(x)
     given = ints(node, axes, "axes")
     dims = axes_of(node, given, x.ndim + len(given))
     for dim in sorted(dims):
@@ -61,33 +68,22 @@ def _unsqueeze(node: Node, x: Any, axes: Any) -> Any:
 
 @runs("Transpose")
 def _transpose(node: Node, x: Any) -> Any:
-    x = tensor(x)
-    order = node.get("perm", range(x.ndim - 1, -1, -1))
-    return ops["permute"](x, list(order))
+    return ops["permute"](x, list(node.get("perm", range(x.ndim - 1, -1, -1))))
 
 
-@runs("Expand")
+@runs("Expand", known=(1,))
 def _expand(node: Node, x: Any, shape: Any) -> Any:
-    x = tensor(x)
     return ops["expand"](x, broadcast_shapes(tuple(x.shape), tuple(ints(node, shape, "shape"))))
 
 
-@runs("Tile")
+@runs("Tile", known=(1,))
 def _tile(node: Node, x: Any, repeats: Any) -> Any:
-    return ops["repeat"](tensor(x), ints(node, repeats, "repeats"))
+    return ops["repeat"](x, ints(node, repeats, "repeats"))
 
 
-@runs("Slice")
+@runs("Slice", known=(1, 2, 3, 4))
 def _slice(node: Node, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
-    x = tensor(x)
-    first, last = ints(node, starts, "starts"), ints(node, ends, "ends")
-    dims = list(range(len(first))) if axes is None else ints(node, axes, "axes")
-    stride = [1] * len(first) if steps is None else ints(node, steps, "steps")
-    if not len(first) == len(last) == len(dims) == len(stride):
-        node.fail("starts, ends, axes and steps differ in length")
-    for dim, start, end, step in zip(axes_of(node, dims, x.ndim), first, last, stride):
-        if step == 0:
-            node.fail("a step is 0")
+    for dim, start, end, step in slices_of(node, x.ndim, starts, ends, axes, steps):
         start, end, step = slice(start, end, step).indices(x.shape[dim])
         if step > 0:
             x = ops["slice"](x, dim, start, max(start, end), step)
@@ -100,10 +96,9 @@ def _slice(node: Node, x: Any, starts: Any, ends: Any, axes: Any = None, steps: 
     return x
 
 
-@runs("Split")
+@runs("Split", known=(1,))
 def _split(node: Node, x: Any, split: Any = None) -> Any:
-    x = tensor(x)
-    axis = axis_of(node, node.get("axis", 0), x.ndim)
+    axis = node.axis(x.ndim)
     size = x.shape[axis]
     if split is not None:
         sizes = ints(node, split, "split")
@@ -117,13 +112,11 @@ def _split(node: Node, x: Any, split: Any = None) -> Any:
 
 @runs("Concat")
 def _concat(node: Node, *parts: Any) -> Any:
-    tensors = [tensor(part) for part in parts]
-    return ops["cat"](tensors, axis_of(node, node.get("axis", 0), tensors[0].ndim))
+    return ops["cat"](list(parts), node.axis(parts[0].ndim))
 
 
-@runs("Pad")
+@runs("Pad", known=(1, 2, 3))
 def _pad(node: Node, x: Any, pads: Any, value: Any = None, axes: Any = None) -> Any:
-    x = tensor(x)
     given = ints(node, pads, "pads")
     dims = list(range(x.ndim)) if axes is None else axes_of(node, ints(node, axes, "axes"), x.ndim)
     if len(given) != 2 * len(dims):
@@ -131,19 +124,18 @@ def _pad(node: Node, x: Any, pads: Any, value: Any = None, axes: Any = None) -> 
     before, after = [0] * x.ndim, [0] * x.ndim
     for place, dim in enumerate(dims):
         before[dim], after[dim] = given[place], given[place + len(dims)]
-    mode = option(node, "mode", "constant", ("constant", "reflect", "edge", "wrap"))
+    mode = option(node, "mode", ("constant", "reflect", "edge", "wrap"))
     if mode != "constant":
         for dim in range(x.ndim):
-            x = _padded(node, x, dim, before[dim], after[dim], mode)
+            x = _repeated(node, x, dim, before[dim], after[dim], mode)
         return x
     fill = 0 if value is None else array(node, value, "constant_value").item()
-    sizes = [size for dim in reversed(range(x.ndim)) for size in (before[dim], after[dim])]
     if x.dtype is _core.bool:
-        return ops["constant_pad"](x.to(_core.uint8), sizes, float(fill)).to(_core.bool)
-    return ops["constant_pad"](x, sizes, float(fill))
+        return padded(x.to(_core.uint8), before, after, float(fill)).to(_core.bool)
+    return padded(x, before, after, float(fill))
 
 
-def _padded(node: Node, x: Any, dim: int, before: int, after: int, mode: str) -> Any:
+def _repeated(node: Node, x: Any, dim: int, before: int, after: int, mode: str) -> Any:
     """Takes elements of a dimension in the order that its padding repeats them."""
     if before == after == 0:
         return x
@@ -164,40 +156,36 @@ def _padded(node: Node, x: Any, dim: int, before: int, after: int, mode: str) ->
 
 @runs("DepthToSpace")
 def _depth_to_space(node: Node, x: Any) -> Any:
-    x = tensor(x)
-    r = node.get("blocksize", 1)
+    r = node.get("blocksize")
     if x.ndim != 4 or r < 1 or x.shape[1] % (r * r):
         node.fail("the operand must have 4 dimensions and channels for each place of a block")
-    if option(node, "mode", "DCR", ("DCR", "CRD")) == "CRD":
+    if option(node, "mode", ("DCR", "CRD")) == "CRD":
         return ops["pixel_shuffle"](x, r)
     batch, channels, height, width = x.shape
-    parts = ops["reshape"](x, [batch, r, r, channels // (r * r), height, width])
-    moved = ops["permute"](parts, [0, 3, 4, 1, 5, 2])
-    return ops["reshape"](moved, [batch, channels // (r * r), height * r, width * r])
+    depth = channels // (r * r)
+    moved = ops["permute"](ops["reshape"](x, [batch, r, r, depth, height, width]), [0, 3, 4, 1, 5, 2])
+    return ops["reshape"](moved, [batch, depth, height * r, width * r])
 
 
 @runs("SpaceToDepth")
 def _space_to_depth(node: Node, x: Any) -> Any:
-    x = tensor(x)
-    r = node.get("blocksize", 1)
+    r = node.get("blocksize")
     if x.ndim != 4 or r < 1 or x.shape[2] % r or x.shape[3] % r:
         node.fail("the operand must have 4 dimensions that blocks divide")
     batch, channels, height, width = x.shape
     parts = ops["reshape"](x, [batch, channels, height // r, r, width // r, r])
-    order = [0, 3, 5, 1, 2, 4] if option(node, "mode", "DCR", ("DCR", "CRD")) == "DCR" else [0, 1, 3, 5, 2, 4]
-    moved = ops["permute"](parts, order)
-    return ops["reshape"](moved, [batch, channels * r * r, height // r, width // r])
+    order = [0, 3, 5, 1, 2, 4] if option(node, "mode", ("DCR", "CRD")) == "DCR" else [0, 1, 3, 5, 2, 4]
+    return ops["reshape"](ops["permute"](parts, order), [batch, channels * r * r, height // r, width // r])
 
 
-@runs("Trilu")
+@runs("Trilu", known=(1,))
 def _trilu(node: Node, x: Any, k: Any = None) -> Any:
     offset = 0 if k is None else integer(node, k, "k")
-    return ops["triu" if node.get("upper", 1) else "tril"](tensor(x), offset)
+    return ops["triu" if node.get("upper") else "tril"](x, offset)
 
 
-@runs("CenterCropPad")
+@runs("CenterCropPad", known=(1,))
 def _center_crop_pad(node: Node, x: Any, shape: Any) -> Any:
-    x = tensor(x)
     sizes = ints(node, shape, "shape")
     dims = axes_of(node, node.get("axes", list(range(x.ndim))), x.ndim)
     for dim, size in zip(dims, sizes):
@@ -205,21 +193,17 @@ def _center_crop_pad(node: Node, x: Any, shape: Any) -> Any:
         if size < have:
             x = ops["narrow"](x, dim, (have - size) // 2, size)
         elif size > have:
-            before = (size - have) // 2
-            pad = [0] * (2 * (x.ndim - dim))
-            pad[-2:] = [before, size - have - before]
-            x = ops["constant_pad"](x, pad)
+            before, others = (size - have) // 2, [0] * (x.ndim - dim - 1)
+            x = padded(x, [before, *others], [size - have - before, *others])
     return x
 
 
 @runs("ReverseSequence")
 def _reverse_sequence(node: Node, x: Any, lengths: Any) -> Any:
-    x, lengths = tensor(x), tensor(lengths)
-    time, batch = node.get("time_axis", 0), node.get("batch_axis", 1)
+    time, batch = node.get("time_axis"), node.get("batch_axis")
     if {time, batch} != {0, 1} or x.ndim < 2:
         node.fail("time_axis and batch_axis must be 0 and 1")
-    steps = created("arange", x.shape[time])
-    steps = ops["reshape"](steps, [-1, 1] if time == 0 else [1, -1])
+    steps = ops["reshape"](created("arange", x.shape[time]), [-1, 1] if time == 0 else [1, -1])
     ends = ops["reshape"](lengths, [1, -1] if time == 0 else [-1, 1])
     places = ops["where"](ops["lt"](steps, ends), ops["sub"](ops["sub"](ends, 1), steps), steps)
     places = ops["reshape"](places, [*places.shape] + [1] * (x.ndim - 2))
@@ -234,10 +218,9 @@ def _positive(index: Any, size: int) -> Any:
     return ops["where"](ops["lt"](index, 0), ops["add"](index, size), index)
 
 
-@runs("Gather")
+@runs("Gather", known=(1,))
 def _gather(node: Node, x: Any, index: Any) -> Any:
-    x = tensor(x)
-    axis = axis_of(node, node.get("axis", 0), x.ndim)
+    axis = node.axis(x.ndim)
     if isinstance(index, np.ndarray) and index.ndim == 0:
         return ops["select"](x, axis, int(index))
     if isinstance(index, np.ndarray):
@@ -254,15 +237,13 @@ def _gather(node: Node, x: Any, index: Any) -> Any:
 
 @runs("GatherElements")
 def _gather_elements(node: Node, x: Any, index: Any) -> Any:
-    x = tensor(x)
-    axis = axis_of(node, node.get("axis", 0), x.ndim)
-    return ops["gather"](x, axis, _positive(tensor(index).to(_core.int64), x.shape[axis]))
+    axis = node.axis(x.ndim)
+    return ops["gather"](x, axis, _positive(index.to(_core.int64), x.shape[axis]))
 
 
 @runs("GatherND")
 def _gather_nd(node: Node, x: Any, index: Any) -> Any:
-    x, index = tensor(x), tensor(index)
-    batch = node.get("batch_dims", 0)
+    batch = node.get("batch_dims")
     if not 0 <= batch < min(x.ndim, index.ndim):
         node.fail(f"batch_dims is {batch}")
     count = index.shape[-1]
@@ -275,26 +256,19 @@ def _gather_nd(node: Node, x: Any, index: Any) -> Any:
     return ops["index"](x, parts)
 
 
-_SCATTERS = {"none": "scatter_set", "add": "scatter_add", "mul": "scatter_mul", "max": "scatter_amax"}
-_SCATTERS["min"] = "scatter_amin"
-
-
 @runs("ScatterElements")
 def _scatter_elements(node: Node, x: Any, index: Any, updates: Any) -> Any:
-    x, updates = tensor(x), tensor(updates)
-    axis = axis_of(node, node.get("axis", 0), x.ndim)
-    index = _positive(tensor(index).to(_core.int64), x.shape[axis])
-    reduction = option(node, "reduction", "none", tuple(_SCATTERS))
-    return ops[_SCATTERS[reduction]](x, axis, index, updates)
+    axis = node.axis(x.ndim)
+    index = _positive(index.to(_core.int64), x.shape[axis])
+    return ops[SCATTERS[option(node, "reduction", SCATTERS)]](x, axis, index, updates)
 
 
 @runs("ScatterND")
 def _scatter_nd(node: Node, x: Any, index: Any, updates: Any) -> Any:
-    x, index, updates = tensor(x), tensor(index), tensor(updates)
     count = index.shape[-1]
     if not 0 < count <= x.ndim:
         node.fail(f"indices name {count} dimensions")
-    reduction = option(node, "reduction", "none", tuple(_SCATTERS))
+    reduction = option(node, "reduction", SCATTERS)
     parts = [ops["select"](index, -1, i) for i in range(count)]
     if reduction in ("none", "add"):
         return ops["index_put"](x, updates, parts, reduction == "add")
@@ -305,49 +279,45 @@ def _scatter_nd(node: Node, x: Any, index: Any, updates: Any) -> Any:
         place = ops["add"](ops["mul"](place, size), _positive(part, size))
     flat = ops["reshape"](x, [math.prod(lead), rest])
     rows = ops["expand"](ops["reshape"](place, [-1, 1]), [place.numel(), rest])
-    done = ops[_SCATTERS[reduction]](flat, 0, rows, ops["reshape"](updates, [place.numel(), rest]))
+    done = ops[SCATTERS[reduction]](flat, 0, rows, ops["reshape"](updates, [place.numel(), rest]))
     return ops["reshape"](done, list(x.shape))
 
 
-@runs("OneHot")
+@runs("OneHot", known=(1,))
 def _one_hot(node: Node, index: Any, depth: Any, values: Any) -> Any:
-    index, values = tensor(index), tensor(values)
-    axis = node.get("axis", -1)
+    axis = node.get("axis")
     count = int(array(node, depth, "depth").reshape(-1)[0])
     if not -index.ndim - 1 <= axis <= index.ndim or count < 1:
         node.fail(f"axis is {axis} and depth {count}")
     axis = axis % (index.ndim + 1)
     index = index.to(_core.int64)
-    places = created("arange", count).reshape([-1] + [1] * (index.ndim - axis))
-    hit = ops["eq"](ops["unsqueeze"](_positive(index, count), axis), places)
+    hit = ops["eq"](ops["unsqueeze"](_positive(index, count), axis), places_along(count, index.ndim + 1 - axis))
     return ops["where"](hit, ops["select"](values, 0, 1), ops["select"](values, 0, 0))
 
 
 @runs("Compress")
 def _compress(node: Node, x: Any, condition: Any) -> Any:
-    x = tensor(x)
-    kept = ops["nonzero"](tensor(condition)).reshape(-1)
-    axis = node.get("axis")
-    if axis is None:
+    kept = ops["nonzero"](condition).reshape(-1)
+    if node.get("axis") is None:
         return ops["index_select"](x.reshape(-1), 0, kept)
-    return ops["index_select"](x, axis_of(node, axis, x.ndim), kept)
+    return ops["index_select"](x, node.axis(x.ndim), kept)
 
 
 # Creation.
 
 
 @runs("Shape")
-def _shape(node: Node, x: Any) -> Any:
+def shape_of(node: Node, x: Any) -> Any:
     shape = [int(size) for size in x.shape]
     return np.array(shape[node.get("start", 0) : node.get("end", len(shape))], np.int64)
 
 
 @runs("Size")
-def _size(node: Node, x: Any) -> Any:
+def size_of(node: Node, x: Any) -> Any:
     return np.array(math.prod(x.shape), np.int64)
 
 
-@runs("ConstantOfShape")
+@runs("ConstantOfShape", known=(0,))
 def _constant_of_shape(node: Node, shape: Any) -> Any:
     value = node.get("value", np.zeros(1, np.float32))
     fill = tensor(value)
@@ -356,7 +326,7 @@ def _constant_of_shape(node: Node, shape: Any) -> Any:
     return created("full", ints(node, shape, "shape"), fill.item(), dtype=fill.dtype)
 
 
-@runs("Range")
+@runs("Range", known=(0, 1, 2))
 def _range(node: Node, start: Any, limit: Any, delta: Any) -> Any:
     dtype = tensor(start).dtype
     bounds = [array(node, value, "a bound") for value in (start, limit, delta)]
@@ -369,9 +339,8 @@ def _range(node: Node, start: Any, limit: Any, delta: Any) -> Any:
 
 @runs("EyeLike")
 def _eye_like(node: Node, x: Any) -> Any:
-    x = tensor(x)
     if x.ndim != 2:
         node.fail("the operand must be a matrix")
     dtype = x.dtype if node.get("dtype") is None else wanted_dtype(node, node.get("dtype"))
     rows, columns = created("arange", x.shape[0]).reshape(-1, 1), created("arange", x.shape[1])
-    return ops["eq"](ops["sub"](columns, rows), node.get("k", 0)).to(dtype)
+    return ops["eq"](ops["sub"](columns, rows), node.get("k")).to(dtype)

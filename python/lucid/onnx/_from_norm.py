@@ -5,48 +5,37 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from .. import _core, _effects
 from ._dtypes import HALVES
-from ._node import Node, axes_of, axis_of, created, ops, runs, tensor, wanted_dtype
+from ._node import Node, axes_of, created, ops, runs, wanted_dtype
 
 _effects.pure_module()
-
-_EPSILON = float(np.float32(1e-5))
 
 
 @runs("BatchNormalization")
 def _batch_norm(node: Node, x: Any, scale: Any, bias: Any, mean: Any, var: Any) -> Any:
-    x, scale, bias, mean, var = map(tensor, (x, scale, bias, mean, var))
-    eps, momentum = node.get("epsilon", _EPSILON), node.get("momentum", float(np.float32(0.9)))
-    if not node.get("training_mode", 0):
+    eps, momentum = node.get("epsilon"), node.get("momentum")
+    if not node.get("training_mode"):
         return ops["batch_norm"](x, mean, var, scale, bias, False, 0.1, eps)[0]
     dims = [0, *range(2, x.ndim)]
     own = ops["mean"](x, dims)
     # ONNX keeps the biased variance, Lucid the unbiased one.
     spread = ops["var"](x, dims, correction=0)
     found = ops["batch_norm"](x, None, None, scale, bias, True, 0.1, eps)[0]
-    keep = 1 - momentum
-    running = [
-        ops["add"](ops["mul"](old, momentum), ops["mul"](new, keep)) for old, new in ((mean, own), (var, spread))
-    ]
+    running = [old * momentum + new * (1 - momentum) for old, new in ((mean, own), (var, spread))]
     return (found, *running)[: node.outputs]
 
 
 @runs("InstanceNormalization")
 def _instance_norm(node: Node, x: Any, scale: Any, bias: Any) -> Any:
-    return ops["instance_norm"](
-        tensor(x), None, None, tensor(scale), tensor(bias), True, 0.1, node.get("epsilon", _EPSILON)
-    )[0]
+    return ops["instance_norm"](x, None, None, scale, bias, True, 0.1, node.get("epsilon"))[0]
 
 
 @runs("LayerNormalization")
 def _layer_norm(node: Node, x: Any, scale: Any, bias: Any = None) -> Any:
-    x, scale, bias = tensor(x), tensor(scale), tensor(bias)
-    axis = axis_of(node, node.get("axis", -1), x.ndim)
+    axis = node.axis(x.ndim)
     shape = list(x.shape[axis:])
-    eps = node.get("epsilon", _EPSILON)
+    eps = node.get("epsilon")
     if list(scale.shape) != shape:
         found = ops["mul"](ops["layer_norm"](x, shape, None, None, eps), scale)
         found = found if bias is None else ops["add"](found, bias)
@@ -62,10 +51,9 @@ def _layer_norm(node: Node, x: Any, scale: Any, bias: Any = None) -> Any:
 
 @runs("RMSNormalization")
 def _rms_norm(node: Node, x: Any, scale: Any) -> Any:
-    x, scale = tensor(x), tensor(scale)
-    axis = axis_of(node, node.get("axis", -1), x.ndim)
+    axis = node.axis(x.ndim)
     shape = list(x.shape[axis:])
-    eps = node.get("epsilon", _EPSILON)
+    eps = node.get("epsilon")
     if list(scale.shape) == shape and scale.dtype is x.dtype:
         return ops["rms_norm"](x, shape, scale, eps)
     return ops["mul"](ops["rms_norm"](x, shape, None, eps), scale)
@@ -73,34 +61,29 @@ def _rms_norm(node: Node, x: Any, scale: Any) -> Any:
 
 @runs("GroupNormalization")
 def _group_norm(node: Node, x: Any, scale: Any, bias: Any) -> Any:
-    x, scale, bias = tensor(x), tensor(scale), tensor(bias)
-    groups = node.get("num_groups", 0)
+    groups = node.get("num_groups")
     if groups < 1 or x.ndim < 2 or x.shape[1] % groups:
         node.fail("num_groups must divide the channels")
     if node.version < 21:
         # One scale for each group.
         each = x.shape[1] // groups
         scale, bias = ops["repeat_interleave"](scale, each, 0), ops["repeat_interleave"](bias, each, 0)
-    return ops["group_norm"](x, groups, scale, bias, node.get("epsilon", _EPSILON))
+    return ops["group_norm"](x, groups, scale, bias, node.get("epsilon"))
 
 
 @runs("LRN")
 def _lrn(node: Node, x: Any) -> Any:
-    x = tensor(x)
-    size = node.get("size", 1)
-    alpha, beta = node.get("alpha", float(np.float32(1e-4))), node.get("beta", 0.75)
-    k = node.get("bias", 1.0)
+    size, *numbers = map(node.get, ("size", "alpha", "beta", "bias"))
     if size % 2:
-        return ops["local_response_norm"](x, size, alpha, beta, k)
+        return ops["local_response_norm"](x, size, *numbers)
     # Lucid has the longer half of an even window before the channel, ONNX after it.
-    return ops["flip"](ops["local_response_norm"](ops["flip"](x, [1]), size, alpha, beta, k), [1])
+    return ops["flip"](ops["local_response_norm"](ops["flip"](x, [1]), size, *numbers), [1])
 
 
 @runs("LpNormalization")
 def _lp_norm(node: Node, x: Any) -> Any:
-    x = tensor(x)
-    axis = axis_of(node, node.get("axis", -1), x.ndim)
-    p = node.get("p", 2)
+    axis = node.axis(x.ndim)
+    p = node.get("p")
     if p not in (1, 2):
         node.fail("p must be 1 or 2")
     size = ops["norm"](x, float(p), [axis], True)
@@ -110,12 +93,9 @@ def _lp_norm(node: Node, x: Any) -> Any:
 
 @runs("MeanVarianceNormalization")
 def _mvn(node: Node, x: Any) -> Any:
-    x = tensor(x)
-    dims = axes_of(node, node.get("axes", [0, 2, 3]), x.ndim)
-    mean = ops["mean"](x, dims, True)
-    square = ops["mean"](ops["square"](x), dims, True)
-    spread = ops["sqrt"](ops["sub"](square, ops["square"](mean)))
-    return ops["div"](ops["sub"](x, mean), ops["add"](spread, 1e-9))
+    dims = axes_of(node, node.get("axes"), x.ndim)
+    mean, square = ops["mean"](x, dims, True), ops["mean"](ops["square"](x), dims, True)
+    return (x - mean) / (ops["sqrt"](square - ops["square"](mean)) + 1e-9)
 
 
 # Attention.
@@ -136,7 +116,6 @@ def _heads(node: Node, x: Any, name: str) -> Any:
 def _attention(
     node: Node, q: Any, k: Any, v: Any, mask: Any = None, past_k: Any = None, past_v: Any = None, lengths: Any = None
 ) -> Any:
-    q, k, v, mask = map(tensor, (q, k, v, mask))
     is_flat = q.ndim == 3
     q, k, v = _heads(node, q, "q_num_heads"), _heads(node, k, "kv_num_heads"), _heads(node, v, "kv_num_heads")
     if lengths is not None or node.get("left_window_size", -1) >= 0 or node.get("right_window_size", -1) >= 0:
@@ -144,10 +123,10 @@ def _attention(
     past = 0
     if past_k is not None:
         past = past_k.shape[2]
-        k, v = ops["cat"]([tensor(past_k), k], 2), ops["cat"]([tensor(past_v), v], 2)
+        k, v = ops["cat"]([past_k, k], 2), ops["cat"]([past_v, v], 2)
     present = k, v
-    causal, scale = bool(node.get("is_causal", 0)), node.get("scale")
-    is_plain = mask is None and past == 0 and node.outputs < 4 and not node.get("softcap", 0.0)
+    causal, scale = bool(node.get("is_causal")), node.get("scale")
+    is_plain = mask is None and past == 0 and node.outputs < 4 and not node.get("softcap")
     is_plain = is_plain and node.get("softmax_precision") is None
     if is_plain and q.shape[1] == k.shape[1]:
         found, scores = ops["scaled_dot_product_attention"](q, k, v, is_causal=causal, scale=scale), None
@@ -172,7 +151,7 @@ def _attention_of_parts(
     root = math.sqrt(1 / math.sqrt(q.shape[3]) if scale is None else scale)
     scores = ops["matmul"](ops["mul"](q, root), ops["mul"](ops["permute"](k, [0, 1, 3, 2]), root))
     stages = [scores]
-    if cap := node.get("softcap", 0.0):
+    if cap := node.get("softcap"):
         scores = ops["mul"](ops["tanh"](ops["div"](scores, cap)), cap)
     stages.append(scores)
     bias = _bias(mask, causal, scores.shape[2], scores.shape[3], past, dtype)
@@ -185,7 +164,7 @@ def _attention_of_parts(
     weights = ops["softmax"](scores.to(wide), 3).to(dtype)
     weights = ops["where"](hidden, ops["zeros_like"](weights), weights)
     stages.append(weights)
-    mode = node.get("qk_matmul_output_mode", 0)
+    mode = node.get("qk_matmul_output_mode")
     if not 0 <= mode <= 3:
         node.fail(f"qk_matmul_output_mode is {mode}")
     return ops["matmul"](weights, v), stages[mode]
@@ -212,7 +191,6 @@ def _bias(mask: Any, causal: bool, rows: int, columns: int, past: int, dtype: An
 
 @runs("RotaryEmbedding")
 def _rotary(node: Node, x: Any, cos: Any, sin: Any, positions: Any = None) -> Any:
-    x, cos, sin = tensor(x), tensor(cos), tensor(sin)
     is_flat = x.ndim == 3
     if is_flat:
         count = node.get("num_heads", 0)
@@ -222,24 +200,22 @@ def _rotary(node: Node, x: Any, cos: Any, sin: Any, positions: Any = None) -> An
     else:
         x = ops["permute"](x, [0, 2, 1, 3])
     size = x.shape[3]
-    turned = node.get("rotary_embedding_dim", 0) or size
+    turned = node.get("rotary_embedding_dim") or size
     if turned % 2 or not 0 <= turned <= size:
         node.fail(f"rotary_embedding_dim is {turned}, which must be even and at most {size}")
     rest = ops["narrow"](x, 3, turned, size - turned) if turned < size else None
     part = ops["narrow"](x, 3, 0, turned)
     half = turned // 2
     if positions is not None:
-        index = tensor(positions).to(_core.int64)
-        cos, sin = (ops["index"](each, [index]) for each in (cos, sin))
+        cos, sin = (ops["index"](each, [positions.to(_core.int64)]) for each in (cos, sin))
     cos, sin = (ops["unsqueeze"](ops["narrow"](each, each.ndim - 1, 0, half), 2) for each in (cos, sin))
-    if node.get("interleaved", 0):
+    if node.get("interleaved"):
         pairs = ops["reshape"](part, [*part.shape[:3], half, 2])
         a, b = ops["select"](pairs, 4, 0), ops["select"](pairs, 4, 1)
     else:
         a, b = ops["narrow"](part, 3, 0, half), ops["narrow"](part, 3, half, half)
-    real = ops["sub"](ops["mul"](cos, a), ops["mul"](sin, b))
-    other = ops["add"](ops["mul"](sin, a), ops["mul"](cos, b))
-    if node.get("interleaved", 0):
+    real, other = cos * a - sin * b, sin * a + cos * b
+    if node.get("interleaved"):
         found = ops["reshape"](ops["stack"]([real, other], 4), list(part.shape))
     else:
         found = ops["cat"]([real, other], 3)

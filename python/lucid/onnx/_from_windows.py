@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _core, _effects
 from ._dtypes import FLOATS
-from ._node import Node, created, ints, ops, option, runs, tensor
+from ._node import Node, created, ints, ops, option, padded, runs
 
 _effects.pure_module()
 
@@ -31,7 +31,7 @@ def _window(node: Node, x: Any, kernel: list[int]) -> tuple[list[int], list[int]
     strides, dilations = _spread(node, "strides", count, 1), _spread(node, "dilations", count, 1)
     if min([*strides, *dilations]) < 1:
         node.fail("strides and dilations must be positive")
-    mode = option(node, "auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
+    mode = option(node, "auto_pad", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
     if mode == "NOTSET":
         pads = node.get("pads", [0] * (2 * count))
         if len(pads) != 2 * count or min(pads) < 0:
@@ -39,70 +39,70 @@ def _window(node: Node, x: Any, kernel: list[int]) -> tuple[list[int], list[int]
         return strides, dilations, list(pads[:count]), list(pads[count:])
     if mode == "VALID":
         return strides, dilations, [0] * count, [0] * count
-    low, high = [], []
-    for size, kernel_size, stride, dilation in zip(x.shape[2:], kernel, strides, dilations):
-        total = max(0, (-(-size // stride) - 1) * stride + (kernel_size - 1) * dilation + 1 - size)
-        small, large = total // 2, total - total // 2
-        low.append(small if mode == "SAME_UPPER" else large)
-        high.append(large if mode == "SAME_UPPER" else small)
-    return strides, dilations, low, high
+    totals = [
+        max(0, (-(-size // stride) - 1) * stride + (length - 1) * dilation + 1 - size)
+        for size, length, stride, dilation in zip(x.shape[2:], kernel, strides, dilations)
+    ]
+    return strides, dilations, *_halves(totals, mode)
+
+
+def _halves(totals: list[int], mode: str) -> tuple[list[int], list[int]]:
+    """The padding before and after that add up to some numbers."""
+    small = [total // 2 for total in totals]
+    large = [total - half for total, half in zip(totals, small)]
+    return (small, large) if mode == "SAME_UPPER" else (large, small)
+
+
+def _check_conv(node: Node, x: Any, weight: Any) -> int:
+    """The number of spatial dimensions."""
+    if x.ndim not in (3, 4, 5) or weight.ndim != x.ndim:
+        node.unsupported(f"a convolution of {x.ndim} dimensions")
+    return int(x.ndim) - 2
 
 
 @runs("Conv")
 def _conv(node: Node, x: Any, weight: Any, bias: Any = None) -> Any:
-    x, weight = tensor(x), tensor(weight)
-    count = x.ndim - 2
-    if count not in (1, 2, 3) or weight.ndim != x.ndim:
-        node.unsupported(f"a convolution of {x.ndim} dimensions")
+    count = _check_conv(node, x, weight)
     strides, dilations, low, high = _window(node, x, list(weight.shape[2:]))
     padding = [size for pair in zip(low, high) for size in pair]
-    bias = None if bias is None else tensor(bias)
-    return ops[f"conv{count}d"](x, weight, bias, strides, padding, dilations, node.get("group", 1))
+    return ops[f"conv{count}d"](x, weight, bias, strides, padding, dilations, node.get("group"))
 
 
 @runs("ConvInteger")
 def _conv_integer(node: Node, x: Any, weight: Any, x_zero: Any = None, w_zero: Any = None) -> Any:
     """In f64, which holds the products and sums exactly."""
-    x, weight = tensor(x).to(_core.float64), tensor(weight).to(_core.float64)
+    x, weight = x.to(_core.float64), weight.to(_core.float64)
     if x_zero is not None:
-        x = ops["sub"](x, tensor(x_zero).to(_core.float64))
+        x = ops["sub"](x, x_zero.to(_core.float64))
     if w_zero is not None:
-        zero = tensor(w_zero).to(_core.float64)
+        zero = w_zero.to(_core.float64)
         weight = ops["sub"](weight, zero if zero.ndim == 0 else zero.reshape([-1] + [1] * (weight.ndim - 1)))
     return _conv(node, x, weight).to(_core.int32)
 
 
 @runs("ConvTranspose")
 def _conv_transpose(node: Node, x: Any, weight: Any, bias: Any = None) -> Any:
-    x, weight = tensor(x), tensor(weight)
-    count = x.ndim - 2
-    if count not in (1, 2, 3) or weight.ndim != x.ndim:
-        node.unsupported(f"a convolution of {x.ndim} dimensions")
+    count = _check_conv(node, x, weight)
     kernel = list(weight.shape[2:])
     strides, dilations = _spread(node, "strides", count, 1), _spread(node, "dilations", count, 1)
     extra = _spread(node, "output_padding", count, 0)
-    mode = option(node, "auto_pad", "NOTSET", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
-    spans = [(x.shape[2 + i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 for i in range(count)]
+    mode = option(node, "auto_pad", ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"))
     wanted = node.get("output_shape")
     pads = list(node.get("pads", [0] * (2 * count)))
+    low, high = pads[:count], pads[count:]
     if wanted is not None or mode.startswith("SAME"):
+        spans = [(x.shape[2 + i] - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 for i in range(count)]
         sizes = list(wanted)[-count:] if wanted is not None else [x.shape[2 + i] * strides[i] for i in range(count)]
         totals = [spans[i] + extra[i] - sizes[i] for i in range(count)]
-        small = [max(0, total) // 2 for total in totals]
-        large = [max(0, total) - half for total, half in zip(totals, small)]
+        low, high = _halves([max(0, total) for total in totals], mode)
         # What the windows do not reach is added at the end.
-        extra = [extra[i] + max(0, -totals[i]) for i in range(count)]
-        pads = [*small, *large] if mode == "SAME_UPPER" else [*large, *small]
-    bias = None if bias is None else tensor(bias)
-    low, high = pads[:count], pads[count:]
-    op, group = ops[f"conv_transpose{count}d"], node.get("group", 1)
-    simple = low == high and all(e < max(s, d) for e, s, d in zip(extra, strides, dilations))
-    if simple:
+        extra = [each + max(0, -total) for each, total in zip(extra, totals)]
+    op, group = ops[f"conv_transpose{count}d"], node.get("group")
+    if low == high and all(e < max(s, d) for e, s, d in zip(extra, strides, dilations)):
         return op(x, weight, bias, strides, low, extra, group, dilations)
     # The whole result, which is then cropped, or padded where no window reaches.
     whole = op(x, weight, None, strides, [0], [0], group, dilations)
-    crop = [size for i in reversed(range(count)) for size in (-low[i], extra[i] - high[i])]
-    found = ops["constant_pad"](whole, crop)
+    found = padded(whole, [-each for each in low], [each - end for each, end in zip(extra, high)])
     return found if bias is None else ops["add"](found, bias.reshape([-1] + [1] * count))
 
 
@@ -123,59 +123,58 @@ def _pooled(size: int, kernel: int, stride: int, dilation: int, low: int, high: 
     return count
 
 
-@runs("MaxPool")
-def _max_pool(node: Node, x: Any) -> Any:
-    x = tensor(x)
+def _pool(node: Node, x: Any) -> tuple[list[list[int]], bool, bool]:
+    """The kernel, strides, dilations and the padding before and after; whether the number of windows is rounded up; and
+    whether Lucid's ops have such padding."""
     kernel = _kernel(node)
     strides, dilations, low, high = _window(node, x, kernel)
-    if node.get("storage_order", 0) and node.outputs > 1:
-        node.unsupported("indices in column-major order")
-    count = x.ndim - 2
-    if count not in (1, 2, 3):
+    if x.ndim not in (3, 4, 5):
         node.unsupported(f"pooling of {x.ndim} dimensions")
-    ceil = bool(node.get("ceil_mode", 0))
-    dtype = x.dtype
     is_simple = low == high and all(2 * each <= size for each, size in zip(low, kernel))
+    return [kernel, strides, dilations, low, high], bool(node.get("ceil_mode")), is_simple
+
+
+def _reached(x: Any, windows: list[list[int]], ceil: bool) -> list[int]:
+    """The padding after each dimension, with what windows reach that only rounding up adds."""
+    after = []
+    for size, kernel, stride, dilation, low, high in zip(x.shape[2:], *windows):
+        number = _pooled(size, kernel, stride, dilation, low, high, ceil)
+        after.append(max(high, (number - 1) * stride + dilation * (kernel - 1) + 1 - size - low))
+    return after
+
+
+@runs("MaxPool")
+def _max_pool(node: Node, x: Any) -> Any:
+    windows, ceil, is_simple = _pool(node, x)
+    if node.get("storage_order") and node.outputs > 1:
+        node.unsupported("indices in column-major order")
+    kernel, strides, dilations, low, _ = windows
+    name, dtype = f"max_pool{x.ndim - 2}d", x.dtype
     if is_simple and node.outputs == 1:
-        return ops[f"max_pool{count}d"](x, kernel, strides, low, dilations, ceil)
-    sizes = list(x.shape)
+        return ops[name](x, kernel, strides, low, dilations, ceil)
     if not is_simple:
-        # Padding that no maximum chooses.
-        after = list(high)
-        for i in range(count):
-            number = _pooled(sizes[2 + i], kernel[i], strides[i], dilations[i], low[i], high[i], ceil)
-            reach = (number - 1) * strides[i] + dilations[i] * (kernel[i] - 1) + 1
-            after[i] = max(high[i], reach - sizes[2 + i] - low[i])
+        if node.outputs > 1:
+            node.unsupported("indices with padding that differs between the sides")
         x = x.to(_core.float32) if dtype not in FLOATS else x
-        pad = [size for i in reversed(range(count)) for size in (low[i], after[i])]
-        x = ops["constant_pad"](x, pad, -math.inf)
-        if node.outputs == 1:
-            return ops[f"max_pool{count}d"](x, kernel, strides, [0], dilations, False).to(dtype)
-        node.unsupported("indices with padding that differs between the sides")
-    values, places = ops[f"max_pool{count}d_with_indices"](x, kernel, strides, low, dilations, ceil)
-    planes = created("arange", sizes[0] * sizes[1]).reshape([sizes[0], sizes[1]] + [1] * count)
-    return values, ops["add"](places, ops["mul"](planes, math.prod(sizes[2:])))
+        # Padding that no maximum chooses.
+        x = padded(x, low, _reached(x, windows, ceil), -math.inf)
+        return ops[name](x, kernel, strides, [0], dilations, False).to(dtype)
+    values, places = ops[f"{name}_with_indices"](x, kernel, strides, low, dilations, ceil)
+    batch, channels, *sizes = x.shape
+    planes = created("arange", batch * channels).reshape([batch, channels] + [1] * len(sizes))
+    return values, ops["add"](places, ops["mul"](planes, math.prod(sizes)))
 
 
 @runs("AveragePool", "LpPool")
 def _average_pool(node: Node, x: Any) -> Any:
-    x = tensor(x)
-    kernel = _kernel(node)
-    strides, dilations, low, high = _window(node, x, kernel)
-    count = x.ndim - 2
-    if count not in (1, 2, 3):
-        node.unsupported(f"pooling of {x.ndim} dimensions")
-    ceil, counts_padding = bool(node.get("ceil_mode", 0)), bool(node.get("count_include_pad", 0))
-    is_simple = max(dilations) == 1 and low == high and all(2 * each <= size for each, size in zip(low, kernel))
-    if node.op == "AveragePool" and is_simple:
-        return ops[f"avg_pool{count}d"](x, kernel, strides, low, ceil, counts_padding)
-    after = list(high)
-    for i in range(count):
-        number = _pooled(x.shape[2 + i], kernel[i], strides[i], dilations[i], low[i], high[i], ceil)
-        reach = (number - 1) * strides[i] + dilations[i] * (kernel[i] - 1) + 1
-        after[i] = max(high[i], reach - x.shape[2 + i] - low[i])
+    windows, ceil, is_simple = _pool(node, x)
+    kernel, strides, dilations, low, high = windows
+    counts_padding = bool(node.get("count_include_pad"))
+    if node.op == "AveragePool" and is_simple and max(dilations) == 1:
+        return ops[f"avg_pool{x.ndim - 2}d"](x, kernel, strides, low, ceil, counts_padding)
+    after = _reached(x, windows, ceil)
     if node.op == "LpPool":
-        p = node.get("p", 2)
+        p = node.get("p")
         if p < 1:
             node.fail(f"p is {p}")
         total = _window_sums(ops["pow"](ops["abs"](x), p), kernel, strides, dilations, low, after)
@@ -184,18 +183,15 @@ def _average_pool(node: Node, x: Any) -> Any:
     inside = ops["ones_like"](x)
     if counts_padding:
         # Padding counts, but not what only rounding up reaches.
-        pad = [size for i in reversed(range(count)) for size in (low[i], high[i])]
-        inside = ops["constant_pad"](inside, pad, 1.0)
-        after = [a - h for a, h in zip(after, high)]
-        low = [0] * count
+        inside = padded(inside, low, high, 1.0)
+        low, after = [0] * len(low), [a - h for a, h in zip(after, high)]
     return ops["div"](total, _window_sums(inside, kernel, strides, dilations, low, after))
 
 
 def _window_sums(x: Any, kernel: list[int], strides: list[int], dilations: list[int], low: Any, high: Any) -> Any:
     """The sum of each window, one position of the window after another."""
-    count = len(kernel)
-    x = ops["constant_pad"](x, [size for i in reversed(range(count)) for size in (low[i], high[i])])
-    for i in range(count):
+    x = padded(x, low, high)
+    for i in range(len(kernel)):
         dim = 2 + i
         number = (x.shape[dim] - dilations[i] * (kernel[i] - 1) - 1) // strides[i] + 1
         if number < 1:
@@ -211,20 +207,16 @@ def _window_sums(x: Any, kernel: list[int], strides: list[int], dilations: list[
 
 @runs("GlobalAveragePool", "GlobalMaxPool")
 def _global_pool(node: Node, x: Any) -> Any:
-    x = tensor(x)
     if x.ndim < 3:
         node.fail("the operand must have at least 3 dimensions")
     count = x.ndim - 2
-    if node.op == "GlobalAveragePool":
-        if count <= 3:
-            return ops[f"adaptive_avg_pool{count}d"](x, [1] * count)
-        return ops["mean"](x, list(range(2, x.ndim)), True)
-    return ops["amax"](x, list(range(2, x.ndim)), True)
+    if node.op == "GlobalAveragePool" and count <= 3:
+        return ops[f"adaptive_avg_pool{count}d"](x, [1] * count)
+    return ops["mean" if node.op == "GlobalAveragePool" else "amax"](x, list(range(2, x.ndim)), True)
 
 
-@runs("MaxUnpool")
+@runs("MaxUnpool", known=(2,))
 def _max_unpool(node: Node, x: Any, places: Any, shape: Any = None) -> Any:
-    x, places = tensor(x), tensor(places)
     kernel = _kernel(node)
     count = len(kernel)
     strides = _spread(node, "strides", count, 1)
@@ -242,13 +234,11 @@ def _max_unpool(node: Node, x: Any, places: Any, shape: Any = None) -> Any:
     wanted = ints(node, shape, "output_shape")
     if len(wanted) != x.ndim:
         node.fail(f"output_shape is {wanted}, but the operand has {x.ndim} dimensions")
-    pad = [size for i in reversed(range(count)) for size in (0, wanted[2 + i] - sizes[i])]
-    return ops["constant_pad"](found, pad)
+    return padded(found, [0] * count, [want - size for want, size in zip(wanted[2:], sizes)])
 
 
-@runs("Col2Im")
+@runs("Col2Im", known=(1, 2))
 def _col2im(node: Node, x: Any, image: Any, block: Any) -> Any:
-    x = tensor(x)
     size, kernel = ints(node, image, "image_shape"), ints(node, block, "block_shape")
     count = len(size)
     dilations, strides = _spread(node, "dilations", count, 1), _spread(node, "strides", count, 1)

@@ -6,6 +6,7 @@ functions are those that compiled calls may use: not `broadcast_to`, nor what se
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +16,8 @@ import numpy as np
 from .. import _effects
 from .._overloads import broadcast_shapes
 from ._dtypes import ARRAY_TYPES, DTYPES
-from ._node import HOST_SIZE, Node, axes_of, axis_of, integer, ints
+from ._from_movement import shape_of, size_of
+from ._node import HOST_SIZE, Node, axes_of, integer, ints, new_shape, slices_of
 
 _effects.pure_module()
 
@@ -32,7 +34,8 @@ def _host(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return register
 
 
-_BINARY: dict[str, Any] = {
+# NumPy's functions of the same operands.
+_PLAIN: dict[str, Any] = {
     "Add": np.add,
     "Sub": np.subtract,
     "Mul": np.multiply,
@@ -43,56 +46,43 @@ _BINARY: dict[str, Any] = {
     "GreaterOrEqual": np.greater_equal,
     "And": np.logical_and,
     "Or": np.logical_or,
-}
-
-
-@_host(*_BINARY, "Div", "Mod")
-def _binary(node: Node, x: Any, y: Any) -> Any:
-    if node.op in _BINARY:
-        return _BINARY[node.op](x, y)
-    if x.dtype.kind not in "iu":
-        return np.divide(x, y) if node.op == "Div" and np.all(y) else NotImplemented
-    if not np.all(y):
-        node.fail("a division by 0")
-    if node.op == "Mod":
-        return np.fmod(x, y) if node.get("fmod", 0) else np.mod(x, y)
-    quotient = np.floor_divide(x, y)
-    return (quotient + ((quotient < 0) & (quotient * y != x))).astype(x.dtype)
-
-
-_UNARY: dict[str, Any] = {
     "Neg": np.negative,
     "Abs": np.abs,
     "Floor": np.floor,
     "Ceil": np.ceil,
     "Not": np.logical_not,
     "Identity": np.array,
+    "Where": np.where,
 }
 
 
-@_host(*_UNARY)
-def _unary(node: Node, x: Any) -> Any:
-    return _UNARY[node.op](x)
+@_host(*_PLAIN)
+def _plain(node: Node, *operands: Any) -> Any:
+    return _PLAIN[node.op](*operands)
+
+
+@_host("Div", "Mod")
+def _divided(node: Node, x: Any, y: Any) -> Any:
+    if x.dtype.kind not in "iu":
+        return np.divide(x, y) if node.op == "Div" and np.all(y) else NotImplemented
+    if not np.all(y):
+        node.fail("a division by 0")
+    if node.op == "Mod":
+        return np.fmod(x, y) if node.get("fmod") else np.mod(x, y)
+    quotient = np.floor_divide(x, y)
+    return (quotient + ((quotient < 0) & (quotient * y != x))).astype(x.dtype)
 
 
 @_host("Min", "Max")
 def _extreme(node: Node, *parts: Any) -> Any:
-    found = parts[0]
-    for part in parts[1:]:
-        found = np.minimum(found, part) if node.op == "Min" else np.maximum(found, part)
-    return found
-
-
-@_host("Where")
-def _where(node: Node, condition: Any, x: Any, y: Any) -> Any:
-    return np.where(condition, x, y)
+    return functools.reduce(np.minimum if node.op == "Min" else np.maximum, parts)
 
 
 @_host("Cast", "CastLike")
 def _cast(node: Node, x: Any, like: Any = None) -> Any:
     if like is not None:
         return x.astype(like.dtype)
-    kind = ARRAY_TYPES.get(DTYPES.get(node.get("to", 0)))  # type: ignore[arg-type]
+    kind = ARRAY_TYPES.get(DTYPES.get(node.get("to")))  # type: ignore[arg-type]
     if kind is None or (x.dtype.kind == "f" and np.dtype(kind).kind in "iu" and not np.all(np.abs(x) < 2**31)):
         return NotImplemented
     return x.astype(kind)
@@ -100,12 +90,12 @@ def _cast(node: Node, x: Any, like: Any = None) -> Any:
 
 @_host("Concat")
 def _concat(node: Node, *parts: Any) -> Any:
-    return np.concatenate(parts, axis_of(node, node.get("axis", 0), parts[0].ndim))
+    return np.concatenate(parts, node.axis(parts[0].ndim))
 
 
 @_host("Gather")
 def _gather(node: Node, x: Any, index: Any) -> Any:
-    axis = axis_of(node, node.get("axis", 0), x.ndim)
+    axis = node.axis(x.ndim)
     size = x.shape[axis]
     if np.any(index < -size) or np.any(index >= size):
         node.fail("an index is out of range")
@@ -132,25 +122,15 @@ def _unsqueeze(node: Node, x: Any, axes: Any) -> Any:
 
 @_host("Slice")
 def _slice(node: Node, x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
-    first, last = ints(node, starts, "starts"), ints(node, ends, "ends")
-    dims = list(range(len(first))) if axes is None else ints(node, axes, "axes")
-    stride = [1] * len(first) if steps is None else ints(node, steps, "steps")
-    if not len(first) == len(last) == len(dims) == len(stride) or 0 in stride:
-        node.fail("starts, ends, axes and steps do not fit together")
     where = [slice(None)] * x.ndim
-    for dim, *part in zip(axes_of(node, dims, x.ndim), first, last, stride):
+    for dim, *part in slices_of(node, x.ndim, starts, ends, axes, steps):
         where[dim] = slice(*part)
     return x[tuple(where)]
 
 
 @_host("Reshape")
 def _reshape(node: Node, x: Any, shape: Any) -> Any:
-    sizes = ints(node, shape, "shape")
-    if not node.get("allowzero", 0):
-        if any(size == 0 and dim >= x.ndim for dim, size in enumerate(sizes)):
-            node.fail("shape copies a dimension that the operand does not have")
-        sizes = [x.shape[dim] if size == 0 else size for dim, size in enumerate(sizes)]
-    return np.reshape(x, sizes)
+    return np.reshape(x, new_shape(node, x, shape))
 
 
 @_host("Transpose")
@@ -164,11 +144,11 @@ def _reduce(node: Node, x: Any, axes: Any = None) -> Any:
     if x.dtype.kind != "i" or x.size == 0:
         return NotImplemented
     given = node.get("axes") if axes is None else ints(node, axes, "axes")
-    if not given and node.get("noop_with_empty_axes", 0):
+    if not given and node.get("noop_with_empty_axes"):
         return x
     dims = tuple(axes_of(node, given, x.ndim)) if given else None
     reduce: Any = {"ReduceProd": np.prod, "ReduceSum": np.sum, "ReduceMax": np.max, "ReduceMin": np.min}[node.op]
-    found = reduce(x, axis=dims, keepdims=bool(node.get("keepdims", 1)))
+    found = reduce(x, axis=dims, keepdims=bool(node.get("keepdims")))
     return np.asarray(found).astype(x.dtype)
 
 
@@ -203,11 +183,8 @@ def _range(node: Node, start: Any, limit: Any, delta: Any) -> Any:
     return np.arange(first, last, step, dtype=start.dtype)
 
 
-@_host("Shape", "Size")
-def _shape(node: Node, x: Any) -> Any:
-    if node.op == "Size":
-        return np.array(x.size, np.int64)
-    return np.array(x.shape[node.get("start", 0) : node.get("end", x.ndim)], np.int64)
+# They only look at the shape.
+HOST |= {"Shape": shape_of, "Size": size_of}
 
 
 def run_on_host(node: Node, operands: list[Any]) -> Any:
@@ -222,6 +199,6 @@ def run_on_host(node: Node, operands: list[Any]) -> Any:
     if found is NotImplemented:
         return found
     found = np.asarray(found)
-    if operands and node.op in _BINARY and found.dtype.kind == operands[0].dtype.kind:
+    if operands and node.op in _PLAIN and found.dtype.kind == operands[0].dtype.kind:
         found = found.astype(operands[0].dtype)
     return NotImplemented if found.size > HOST_SIZE else found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from . import (
 )
 from ._dtypes import FLOATS, dtype_of
 from ._from_lucid import check_lucid, lucid_op
+from ._from_pairs import PAIRS_OF
 from ._module import Input, ONNXModule, Step
 from ._node import HOST_SIZE, RUN, Node
 from ._package import BUFFERS, DOMAIN, NEWEST_OPSET, OLDEST_OPSET, onnx_package
@@ -31,43 +32,22 @@ __all__ = ["FAMILIES", "load", "supported_ops"]
 # Importing them fills the table of functions that run nodes.
 FAMILIES = (_from_image, _from_linalg, _from_movement, _from_norm, _from_pointwise, _from_reduce, _from_windows)
 _EXPORTED = frozenset(DIRECT) | frozenset(FUNCTIONS)
+_SUPPORTED = frozenset({*RUN, *PAIRS_OF, "Constant"})
 # What functions that call functions may grow to.
 _MAX_NODES = 250_000
 _MAX_DEPTH = 50
 
 # Definitions after opset 23 that only add data types, or attributes that are checked.
-_LATER = {
-    "Attention": 25,
-    "BitShift": 28,
-    "Cast": 28,
-    "CastLike": 25,
-    "Celu": 28,
-    "Compress": 28,
-    "Constant": 25,
-    "ConstantOfShape": 25,
-    "CumProd": 26,
-    "DepthToSpace": 28,
-    "Einsum": 28,
-    "Flatten": 25,
-    "Identity": 25,
-    "Mod": 28,
-    "OneHot": 28,
-    "Pad": 25,
-    "Range": 27,
-    "ReduceLogSum": 28,
-    "ReduceLogSumExp": 28,
-    "Reshape": 25,
-    "ReverseSequence": 28,
-    "Shape": 25,
-    "Size": 25,
-    "SpaceToDepth": 28,
-    "Squeeze": 25,
-    "Swish": 24,
-    "TopK": 24,
-    "Transpose": 25,
-    "Unique": 28,
-    "Unsqueeze": 25,
+_LATER_OPS = {
+    24: "Swish TopK",
+    25: "Attention CastLike Constant ConstantOfShape Flatten Identity Pad Reshape Shape Size Squeeze "
+    "Transpose Unsqueeze",
+    26: "CumProd",
+    27: "Range",
+    28: "BitShift Cast Celu Compress DepthToSpace Einsum Mod OneHot ReduceLogSum ReduceLogSumExp "
+    "ReverseSequence SpaceToDepth Unique",
 }
+_LATER = {op: version for version, ops in _LATER_OPS.items() for op in ops.split()}
 # Operands whose elements must be known: initializers that only these use are constants, not parameters.
 _KNOWN: dict[str, tuple[int, ...]] = {
     "Clip": (1, 2),
@@ -89,7 +69,7 @@ def supported_ops() -> list[str]:
     >>> "Conv" in lucid.onnx.supported_ops()
     True
     """
-    return sorted({*RUN, "Constant"})
+    return sorted(_SUPPORTED)
 
 
 def load(source: Any) -> ONNXModule:
@@ -118,17 +98,6 @@ def load(source: Any) -> ONNXModule:
     return _Loader(model, folder).module()
 
 
-class _Call(NamedTuple):
-    """A node of the model or of a function in it, with names that are unique in the model."""
-
-    op: str
-    operands: tuple[str, ...]
-    results: tuple[str, ...]
-    attributes: dict[str, Any]
-    version: int
-    label: str
-
-
 class _Loader:
     def __init__(self, model: Any, folder: str | None) -> None:
         self._model = model
@@ -136,7 +105,9 @@ class _Loader:
         self._onnx = onnx_package()
         self._opsets = self._imports(model.opset_import)
         self._functions = {(each.domain, each.name): each for each in model.functions}
-        self._calls: list[_Call] = []
+        # The nodes, and where each value is used.
+        self._steps: list[Step] = []
+        self._uses: dict[str, list[tuple[str, int]]] = {}
         self._missing: dict[str, None] = {}
         self._skipped: set[str] = set()
         self._count = 0
@@ -163,7 +134,7 @@ class _Loader:
         if len(known) != len(initializers) + len(inputs):
             raise fail("two inputs have the same name")
         self._expand(graph.node, {}, "", self._opsets, {}, 0)
-        constants, steps = self._steps(known)
+        constants, steps = self._checked_steps(known)
         if self._missing:
             listed = ", ".join(sorted(self._missing))
             hint = "; onnx.version_converter may convert the model" if " of opset " in listed else ""
@@ -205,20 +176,21 @@ class _Loader:
                 self._inline(node, operands, results, given, label, depth)
                 continue
             attributes = self._attributes(node, given, label, domain)
-            version = 1 if op is not None else self._version(node, domain, opsets, label)
+            version, defaults = (1, {}) if op is not None else self._definition(node, attributes, domain, opsets, label)
             if attributes is None or version is None:
                 # The model is rejected when all its nodes have been seen.
                 self._skipped.update(results)
                 continue
             name = node.op_type if op is None else f"{DOMAIN}.{op}"
-            self._calls.append(_Call(name, operands, results, attributes, version, label))
+            made = Node(name, version, {**defaults, **attributes}, len(results), label)
+            self._steps.append(Step(made, operands, results, ()))
 
     def _attributes(self, node: Any, given: dict[str, Any], label: str, domain: str) -> dict[str, Any] | None:
         """The attributes of a node, or None if the node is not supported."""
         try:
-            return read_attributes(node, self._folder, given, label)
+            return read_attributes(node.attribute, self._folder, given, label)
         except NotImplementedError as error:
-            if node.op_type not in RUN and node.op_type != "Constant":
+            if node.op_type not in _SUPPORTED:
                 self._missing[_name(node.op_type, domain)] = None
             else:
                 self._missing[str(error).removeprefix("lucid.onnx.load: ")] = None
@@ -230,8 +202,8 @@ class _Loader:
         function = self._functions[(node.domain, node.op_type)]
         if len(operands) > len(function.input) or len(results) > len(function.output):
             raise fail(f"{label} has more operands or results than its function")
-        defaults = read_attributes(function_defaults(function), self._folder, {}, label)
-        attributes = {**defaults, **read_attributes(node, self._folder, given, label)}
+        defaults = read_attributes(function.attribute_proto, self._folder, {}, label)
+        attributes = {**defaults, **read_attributes(node.attribute, self._folder, given, label)}
         prefix = f"{label}#{self._count}/"
         names = dict(zip(function.input, operands + ("",) * (len(function.input) - len(operands))))
         for name, result in zip(function.output, results):
@@ -239,12 +211,14 @@ class _Loader:
                 names[name] = result
         self._expand(function.node, names, prefix, self._imports(function.opset_import), attributes, depth + 1)
 
-    def _version(self, node: Any, domain: str, opsets: dict[str, int], label: str) -> int | None:
-        """The version of an op's definition, or None if it is not supported."""
+    def _definition(
+        self, node: Any, attributes: dict[str, Any] | None, domain: str, opsets: dict[str, int], label: str
+    ) -> tuple[int | None, dict[str, Any]]:
+        """The version of an op's definition, or None if it is not supported, and the defaults of its attributes."""
         op = node.op_type
-        if domain != "" or (op not in RUN and op != "Constant"):
+        if domain != "" or op not in _SUPPORTED:
             self._missing[_name(op, domain)] = None
-            return None
+            return None, {}
         opset = opsets.get("")
         if opset is None:
             raise fail(f"{op} is used, but the model names no opset")
@@ -257,46 +231,46 @@ class _Loader:
         # An older or newer opset is no obstacle if it defines the op as one from 13 to 23 does.
         oldest = defs.get_schema(op, max(OLDEST_OPSET, version), "").since_version
         if version >= oldest and version <= max(NEWEST_OPSET, _LATER.get(op, 0)):
-            _check_node(node, schema, label)
-            return version
+            _check_node(node, schema, attributes, label)
+            defaults = [each.default_value for each in schema.attributes.values() if each.default_value.type]
+            return version, read_attributes(defaults, None, {}, label)
         self._missing[f"{op} of opset {version}"] = None
-        return None
+        return None, {}
 
-    def _steps(self, known: set[str]) -> tuple[dict[str, Any], tuple[Step, ...]]:
+    def _checked_steps(self, known: set[str]) -> tuple[dict[str, Any], tuple[Step, ...]]:
         """Nodes in order, and the values of constants."""
         constants: dict[str, Any] = {}
-        kept: list[_Call] = []
+        kept: list[Step] = []
         known |= self._skipped
-        for call in self._calls:
-            for name in call.operands:
+        for step in self._steps:
+            for name in step.operands:
                 if name and name not in known:
-                    raise fail(f"{call.label} reads {name!r}, which no earlier node computes")
-            for name in call.results:
+                    raise fail(f"{step.node.label} reads {name!r}, which no earlier node computes")
+            for name in step.results:
                 if name and name in known:
-                    raise fail(f"{call.label} computes {name!r}, which exists already")
+                    raise fail(f"{step.node.label} computes {name!r}, which exists already")
                 if name:
                     known.add(name)
-            if call.op == "Constant":
-                constants[call.results[0]] = _constant(call)
+            if step.node.op == "Constant":
+                constants[step.results[0]] = _constant(step.node)
             else:
-                kept.append(call)
-        self._kept = kept
+                kept.append(step)
         if self._missing:
             return constants, ()
         outputs = {each.name for each in self._model.graph.output}
         last: dict[str, int] = {}
-        for position, call in enumerate(kept):
-            for name in (*call.operands, *call.results):
-                last[name] = position
-        own = {name for call in kept for name in call.results if name}
+        for position, step in enumerate(kept):
+            last |= dict.fromkeys((*step.operands, *step.results), position)
+            for place, name in enumerate(step.operands):
+                self._uses.setdefault(name, []).append((step.node.op, place))
+        own = {name for step in kept for name in step.results if name}
         steps = []
-        for position, call in enumerate(kept):
-            node = Node(call.op, call.version, call.attributes, len(call.results), call.label)
-            if call.op.startswith(f"{DOMAIN}."):
-                check_lucid(node, len(call.operands))
-            names = dict.fromkeys((*call.operands, *call.results))
+        for position, step in enumerate(kept):
+            if step.node.op.startswith(f"{DOMAIN}."):
+                check_lucid(step.node, len(step.operands))
+            names = dict.fromkeys((*step.operands, *step.results))
             unused = tuple(name for name in names if name in own and last[name] == position and name not in outputs)
-            steps.append(Step(node, call.operands, call.results, unused))
+            steps.append(step._replace(unused=unused))
         return constants, tuple(steps)
 
     # The module.
@@ -314,12 +288,12 @@ class _Loader:
         module = ONNXModule(inputs, outputs, steps, {}, ())
         for name, proto in initializers.items():
             value = read_tensor(proto, self._folder)
-            uses = self._uses(name)
+            uses = self._uses.get(name, [])
             is_float = (value.dtype in FLOATS) if isinstance(value, _core.Tensor) else value.dtype.kind == "f"
-            if name not in buffers and isinstance(value, np.ndarray) and self._only(uses, _KNOWN):
+            if name not in buffers and isinstance(value, np.ndarray) and _only(uses, _KNOWN):
                 constants[name] = value
             elif is_float or name in buffers:
-                is_buffer = name in buffers or self._only(uses, _STATISTICS)
+                is_buffer = name in buffers or _only(uses, _STATISTICS)
                 stored.append((name, _store(module, name, value, is_buffer)))
             else:
                 constants[name] = value
@@ -345,29 +319,13 @@ class _Loader:
                 return {name for name in names if isinstance(name, str)}
         return set()
 
-    def _uses(self, name: str) -> list[tuple[str, int]]:
-        if not hasattr(self, "_uses_of"):
-            self._uses_of: dict[str, list[tuple[str, int]]] = {}
-            for call in self._kept:
-                for position, operand in enumerate(call.operands):
-                    self._uses_of.setdefault(operand, []).append((call.op, position))
-        return self._uses_of.get(name, [])
 
-    def _only(self, uses: list[tuple[str, int]], places: dict[str, tuple[int, ...]]) -> bool:
-        return bool(uses) and all(position in places.get(op, ()) for op, position in uses)
+def _only(uses: list[tuple[str, int]], places: dict[str, tuple[int, ...]]) -> bool:
+    return bool(uses) and all(position in places.get(op, ()) for op, position in uses)
 
 
-def function_defaults(function: Any) -> Any:
-    """Attributes with default values, in the shape of a node's."""
-
-    class Defaults:
-        attribute = function.attribute_proto
-
-    return Defaults
-
-
-def _check_node(node: Any, schema: Any, label: str) -> None:
-    """Checks the operands and results, and the kinds of the attributes."""
+def _check_node(node: Any, schema: Any, attributes: dict[str, Any] | None, label: str) -> None:
+    """Checks the operands and results, and the attributes with their kinds."""
     given, made = len(node.input), len(node.output)
     if not schema.min_input <= given <= schema.max_input or not schema.min_output <= made <= schema.max_output:
         raise fail(f"{label} has {given} operands and {made} results")
@@ -380,7 +338,7 @@ def _check_node(node: Any, schema: Any, label: str) -> None:
         if known is None or int(known.type) != attribute.type:
             raise fail(f"{label} has an attribute {attribute.name!r} that it cannot have")
     for name, known in schema.attributes.items():
-        if known.required and all(attribute.name != name for attribute in node.attribute):
+        if known.required and attributes is not None and name not in attributes:
             raise fail(f"{label} lacks the attribute {name!r}")
 
 
@@ -394,12 +352,11 @@ def _renamed(name: str, names: dict[str, str], prefix: str) -> str:
     return names[name] if name in names else prefix + name
 
 
-def _constant(call: _Call) -> Any:
+def _constant(node: Node) -> Any:
     """The value of a node Constant, which one of several attributes holds."""
-    attributes = call.attributes
-    if len(attributes) != 1:
-        raise fail(f"{call.label} must have one attribute")
-    (name, value), *_ = attributes.items()
+    if len(node.attributes) != 1:
+        raise fail(f"{node.label} must have one attribute")
+    [(name, value)] = node.attributes.items()
     match name:
         case "value" if isinstance(value, np.ndarray | _core.Tensor):
             return value
@@ -407,7 +364,7 @@ def _constant(call: _Call) -> Any:
             return np.array(value, np.float32)
         case "value_int" | "value_ints":
             return np.array(value, np.int64)
-    raise NotImplementedError(f"lucid.onnx.load: {call.label}: a constant given by {name!r}")
+    raise NotImplementedError(f"lucid.onnx.load: {node.label}: a constant given by {name!r}")
 
 
 def _store(module: Module, name: str, value: Any, is_buffer: bool, persistent: bool = True) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
@@ -20,7 +20,8 @@ HOST_SIZE = 4096
 
 
 class Node:
-    """An op with its attributes. `version` is that of its definition: the opset in which it last changed."""
+    """An op with its attributes, those with their defaults too. `version` is that of its definition: the opset in which
+    it last changed."""
 
     __slots__ = ("attributes", "label", "op", "outputs", "version")
 
@@ -34,6 +35,10 @@ class Node:
     def get(self, name: str, default: Any = None) -> Any:
         return self.attributes.get(name, default)
 
+    def axis(self, rank: int) -> int:
+        """The attribute `axis`, counted from 0."""
+        return axis_of(self, self.attributes["axis"], rank)
+
     def fail(self, reason: str) -> NoReturn:
         raise ValueError(f"lucid.onnx: {self.label}: {reason}")
 
@@ -42,14 +47,17 @@ class Node:
 
 
 Run = Callable[..., Any]
-RUN: dict[str, Run] = {}
+RUN: dict[str, tuple[Run, tuple[int, ...]]] = {}
 
 
-def runs(*names: str) -> Callable[[Run], Run]:
-    """Registers the function that runs nodes: it gets the node and its operands, of which absent ones are None."""
+def runs(*names: str, known: tuple[int, ...] = ()) -> Callable[[Run], Run]:
+    """Registers the function that runs nodes: it gets the node and its operands, of which absent ones are None.
+
+    Operands are tensors. Those at the positions `known` are left as they are: arrays if they are known before the call.
+    """
 
     def register(run: Run) -> Run:
-        RUN.update(dict.fromkeys(names, run))
+        RUN.update(dict.fromkeys(names, (run, known)))
         return run
 
     return register
@@ -130,9 +138,41 @@ def wanted_dtype(node: Node, number: int) -> _core.dtype:
     return found
 
 
-def option(node: Node, name: str, default: str, choices: Sequence[str]) -> str:
-    """An attribute that is one of some words."""
-    value = node.get(name, default)
+def option(node: Node, name: str, choices: Collection[str]) -> str:
+    """An attribute that is one of some words. The first one is meant by definitions without the attribute."""
+    value = node.get(name, next(iter(choices)))
     if value not in choices:
         node.fail(f"{name} is {value!r}, which is none of {', '.join(choices)}")
     return str(value)
+
+
+def padded(x: Any, before: Sequence[int], after: Sequence[int], value: float = 0.0) -> Any:
+    """Pads the last dimensions."""
+    return ops["constant_pad"](x, [size for pair in reversed(list(zip(before, after))) for size in pair], value)
+
+
+def places_along(count: int, rank: int) -> Any:
+    """0, 1, 2, ... along the first of some dimensions."""
+    return created("arange", count).reshape([-1] + [1] * (rank - 1))
+
+
+def new_shape(node: Node, x: Any, shape: Any) -> list[int]:
+    """The operand `shape` of a Reshape, in which 0 may mean the size that there is."""
+    sizes = ints(node, shape, "shape")
+    if node.get("allowzero"):
+        return sizes
+    if any(size == 0 and dim >= x.ndim for dim, size in enumerate(sizes)):
+        node.fail("shape copies a dimension that the operand does not have")
+    return [x.shape[dim] if size == 0 else size for dim, size in enumerate(sizes)]
+
+
+def slices_of(node: Node, rank: int, starts: Any, ends: Any, axes: Any, steps: Any) -> list[tuple[int, int, int, int]]:
+    """The operands of a Slice: dimensions with start, end and step."""
+    first, last = ints(node, starts, "starts"), ints(node, ends, "ends")
+    dims = list(range(len(first))) if axes is None else ints(node, axes, "axes")
+    strides = [1] * len(first) if steps is None else ints(node, steps, "steps")
+    if not len(first) == len(last) == len(dims) == len(strides):
+        node.fail("starts, ends, axes and steps differ in length")
+    if 0 in strides:
+        node.fail("a step is 0")
+    return list(zip(axes_of(node, dims, rank), first, last, strides))

@@ -120,12 +120,12 @@ def _typed(proto: Any, dtype: _core.dtype, kind: Any, count: int, name: str) -> 
     return values.astype(kind)
 
 
-def read_attributes(node: Any, folder: str | None, given: dict[str, Any], label: str) -> dict[str, Any]:
-    """The attributes of a node. Those that refer to attributes of a function have the values `given`."""
+def read_attributes(attributes: Any, folder: str | None, given: dict[str, Any], label: str) -> dict[str, Any]:
+    """The values of attributes. Those that refer to attributes of a function have the values `given`."""
     onnx = onnx_package()
     kinds = onnx.AttributeProto
     found: dict[str, Any] = {}
-    for attribute in node.attribute:
+    for attribute in attributes:
         if attribute.ref_attr_name:
             if attribute.ref_attr_name in given:
                 found[attribute.name] = given[attribute.ref_attr_name]

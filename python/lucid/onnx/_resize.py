@@ -43,30 +43,25 @@ def _coordinate(
 
 
 def _nearest(node: Node, x: float) -> int:
-    rounding = node.get("nearest_mode", "round_prefer_floor")
-    match rounding:
-        case "round_prefer_floor":
-            return math.ceil(x - 0.5)
-        case "round_prefer_ceil":
-            return math.floor(x + 0.5)
-        case "floor":
-            return math.floor(x)
-        case "ceil":
-            return math.ceil(x)
+    rounding = node.get("nearest_mode")
+    if rounding in ("round_prefer_floor", "ceil"):
+        return math.ceil(x if rounding == "ceil" else x - 0.5)
+    if rounding in ("round_prefer_ceil", "floor"):
+        return math.floor(x if rounding == "floor" else x + 0.5)
     node.fail(f"nearest_mode is {rounding!r}")
 
 
 def _taps(node: Node, mode: str, x: float, ratio: float) -> list[tuple[int, float]]:
     """The positions that take part, with their weights."""
     # With antialiasing, the filter grows when the result is smaller.
-    stretch = min(ratio, 1.0) if node.get("antialias", 0) else 1.0
+    stretch = min(ratio, 1.0) if node.get("antialias") else 1.0
     reach = (1 if mode == "linear" else 2) / stretch
     first = math.floor(x - reach) + 1
     last = math.floor(x + reach)
     if mode == "linear":
         taps = [(i, max(0.0, 1 - abs(x - i) * stretch)) for i in range(first, last + 1)]
     else:
-        a = node.get("cubic_coeff_a", -0.75)
+        a = node.get("cubic_coeff_a")
         taps = [(i, _cubic(abs(x - i) * stretch, a)) for i in range(first, last + 1)]
     total = sum(weight for _, weight in taps)
     return [(i, weight / total) for i, weight in taps] if stretch < 1 else taps
@@ -103,7 +98,7 @@ def weights_of(
         x = _coordinate(node, place, old, new, ratio, where, bounds)
         outside[place] = _is_outside(x, old, where)
         taps = _taps(node, mode, x, ratio)
-        if node.get("exclude_outside", 0):
+        if node.get("exclude_outside"):
             taps = [(i, weight) for i, weight in taps if 0 <= i < old]
             total = sum(weight for _, weight in taps)
             taps = [(i, weight / total) for i, weight in taps]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 _SYMBOL = re.compile(r"\bs\d+\b")
@@ -39,6 +40,21 @@ class Size:
 
     def __repr__(self) -> str:
         return self.text
+
+
+def evaluated(tree: ast.expr, leaf: Callable[[Any], Any], apply: Callable[..., Any]) -> Any:
+    """What an expression of sizes is: `leaf` makes it of numbers and names, `apply` of an operator and its operands."""
+    match tree:
+        case ast.Constant(value=int(value)):
+            return leaf(value)
+        case ast.Name(id=name):
+            return leaf(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return apply("Neg", evaluated(operand, leaf, apply))
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.Div() | ast.Mod() as op, right=right):
+            operator = type(op).__name__.replace("Mult", "Mul")
+            return apply(operator, evaluated(left, leaf, apply), evaluated(right, leaf, apply))
+    raise NotImplementedError(f"a size that is computed by {ast.unparse(tree)}")
 
 
 class Line(NamedTuple):

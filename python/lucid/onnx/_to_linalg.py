@@ -5,54 +5,55 @@ from __future__ import annotations
 import math
 
 from .. import _core
-from ._call import Call, Value, direct, function, is_float
-from ._dtypes import HALVES, is_exact
-from ._to_pointwise import computing
+from ._builder import Value
+from ._call import Call, direct, function
+from ._dtypes import FLOATS, HALVES, computing, widened
 from ._to_reduce import p_norm
 
+_PRODUCTS = ("matmul", "bmm", "mm", "mv", "dot", "vdot")
 
-@direct("matmul", "bmm", "mm", "mv", "dot", "vdot")
-def _matmul(c: Call) -> str | None:
-    dtype = computing(c.common())
+
+@direct(*_PRODUCTS)
+def _matmul(c: Call) -> Value | None:
     if 0 in c.sizes_or_none(0)[-1:]:
         return None
-    return c.done(c.b("MatMul", c.x(0, dtype), c.x(1, dtype)), dtype)
+    x, y = c.xs(2, computing(c.common()))
+    return x("MatMul", y)
 
 
-@function("matmul", "bmm", "mm", "mv", "dot", "vdot")
-def _empty_matmul(c: Call) -> str:
-    return c.b.expand(c.scalar(0), c.fixed(c.shape))
+function(
+    **dict.fromkeys(_PRODUCTS, lambda c: c.scalar(0).expand(c.fixed(c.shape))),
+    einsum=lambda c: c.b("Einsum", *c.xs(len(c.operands), widened(c.computing)), equation=c["equation"]),
+)
 
 
 @direct("outer")
-def _outer(c: Call) -> str:
+def _outer(c: Call) -> Value:
     dtype = computing(c.common())
-    found = c.b("Mul", c.b.unsqueeze(c.x(0, dtype), [1]), c.b.unsqueeze(c.x(1, dtype), [0]))
-    return c.done(found, dtype)
+    return c.x(0, dtype).unsqueeze(1) * c.x(1, dtype).unsqueeze(0)
 
 
 @function("inner")
-def _inner(c: Call) -> str:
+def _inner(c: Call) -> Value:
     if c.rank(0) == 0 or c.rank(1) == 0:
-        return c.b("Mul", c.x(0, c.dtype), c.x(1, c.dtype))
+        return c.x(0) * c.x(1)
     return _contracted(c, [c.rank(0) - 1], [c.rank(1) - 1])
 
 
-def _contracted(c: Call, first: list[int], second: list[int]) -> str:
+def _contracted(c: Call, first: list[int], second: list[int]) -> Value:
     """Sums of products over dimensions of the first two operands."""
-    dtype = computing(c.dtype)
     x, y = c.sizes(0), c.sizes(1)
     left = [dim for dim in range(len(x)) if dim not in first]
     right = [dim for dim in range(len(y)) if dim not in second]
     depth = math.prod(x[dim] for dim in first)
     rows, columns = math.prod(x[dim] for dim in left), math.prod(y[dim] for dim in right)
-    a = c.b.reshape(c.b.transpose(c.x(0, dtype), [*left, *first]), [rows, depth])
-    b = c.b.reshape(c.b.transpose(c.x(1, dtype), [*second, *right]), [depth, columns])
-    return c.done(c.b.reshape(c.b("MatMul", a, b), c.fixed(c.shape)), dtype)
+    a = c.x(0, c.computing).transpose([*left, *first]).reshape([rows, depth])
+    b = c.x(1, c.computing).transpose([*second, *right]).reshape([depth, columns])
+    return a("MatMul", b).reshape(c.fixed(c.shape))
 
 
 @function("tensordot")
-def _tensordot(c: Call) -> str:
+def _tensordot(c: Call) -> Value:
     if c["dims_y"] is None:
         count = c["dims"][0]
         return _contracted(c, list(range(c.rank(0) - count, c.rank(0))), list(range(count)))
@@ -60,102 +61,90 @@ def _tensordot(c: Call) -> str:
 
 
 @direct("addmm")
-def _addmm(c: Call) -> str | None:
-    if c["beta"] == 0 or (
-        c.dtype is not _core.float32 and not all(is_exact(c[k], _core.float32) for k in ("alpha", "beta"))
-    ):
+def _addmm(c: Call) -> Value | None:
+    alpha, beta = float(c["alpha"]), float(c["beta"])
+    if beta == 0 or c.dtype not in (_core.float32, _core.float64) or not c.holds(alpha, beta):
         return None
-    if c.dtype is not _core.float32 and c.dtype is not _core.float64:
-        return None
-    return c.b("Gemm", c.x(1), c.x(2), c.x(0), alpha=float(c["alpha"]), beta=float(c["beta"]))
+    return c.x(1)("Gemm", c.x(2), c.x(0), alpha=alpha, beta=beta)
 
 
 @function("addmm", "addmv", "baddbmm")
-def _addmm_of_parts(c: Call) -> str:
-    dtype = computing(c.dtype)
-    dtype = _core.float32 if dtype in HALVES else dtype
-    found = c.b("MatMul", c.x(1, dtype), c.x(2, dtype))
+def _addmm_of_parts(c: Call) -> Value:
+    dtype = widened(c.computing)
+    found = c.x(1, dtype)("MatMul", c.x(2, dtype))
     if c["alpha"] != 1:
-        found = c.b("Mul", found, c.scalar(c["alpha"], dtype))
+        found = found * c["alpha"]
     if c["beta"] == 0:
-        return c.done(found, dtype)
+        return found
     x = c.x(0, dtype)
-    if c["beta"] != 1:
-        x = c.b("Mul", x, c.scalar(c["beta"], dtype))
-    return c.done(c.b("Add", found, x), dtype)
+    return found + (x if c["beta"] == 1 else x * c["beta"])
+
+
+def _with_bias(c: Call, found: Value) -> Value:
+    return found + c.x(2, found.dtype) if c.has(2) else found
+
+
+def _weight(c: Call, dtype: _core.dtype) -> Value:
+    weight = c.x(1, dtype)
+    return weight.transpose([1, 0]) if c.rank(1) == 2 else weight
 
 
 @direct("linear")
-def _linear(c: Call) -> str | None:
-    if not is_float(c.dtype) or c.dtype in HALVES or 0 in c.sizes_or_none(1):
+def _linear(c: Call) -> Value | None:
+    if c.dtype not in FLOATS - HALVES or 0 in c.sizes_or_none(1):
         return None
     if c.rank(1) == 2 and c.rank(0) == 2:
-        return c.b("Gemm", c.x(0), c.x(1), c.optional(2), transB=1)
-    weight = c.b.transpose(c.x(1), [1, 0]) if c.rank(1) == 2 else c.x(1)
-    found = c.b("MatMul", c.x(0), weight)
-    return c.b("Add", found, c.x(2)) if c.has(2) else found
+        return c.x()("Gemm", c.x(1), c.optional(2), transB=1)
+    weight = _weight(c, c.dtype)
+    return _with_bias(c, c.x()("MatMul", weight))
 
 
 @function("linear")
-def _linear_of_parts(c: Call) -> str:
-    dtype = _core.float32 if c.dtype in HALVES else computing(c.dtype)
+def _linear_of_parts(c: Call) -> Value:
+    dtype = widened(c.computing)
     if 0 in c.sizes(1)[-1:]:
-        found = c.b.expand(c.scalar(0, dtype), c.fixed(c.shape))
-    else:
-        weight = c.b.transpose(c.x(1, dtype), [1, 0]) if c.rank(1) == 2 else c.x(1, dtype)
-        found = c.b("MatMul", c.x(0, dtype), weight)
-    return c.done(c.b("Add", found, c.x(2, dtype)) if c.has(2) else found, dtype)
+        return _with_bias(c, c.scalar(0, dtype).expand(c.fixed(c.shape)))
+    weight = _weight(c, dtype)
+    return _with_bias(c, c.x(0, dtype)("MatMul", weight))
 
 
 @function("bilinear")
-def _bilinear(c: Call) -> str:
+def _bilinear(c: Call) -> Value:
     """x @ weight for each output, then a product with y and its sum."""
     outputs, rows, columns = c.sizes(2)
-    lead = list(range(c.rank(0) - 1))
-    weight = c.b.reshape(c.b.transpose(c.x(2), [1, 0, 2]), [rows, outputs * columns])
-    products = c.b("MatMul", c.x(0), weight)
+    weight = c.x(2).transpose([1, 0, 2]).reshape([rows, outputs * columns])
     shape = [*c.fixed(c.shape), columns]
-    spread = c.b("Mul", c.b.reshape(products, shape), c.b.unsqueeze(c.x(1), [len(lead)]))
-    found = c.b.reduce("ReduceSum", spread, [len(shape) - 1], False)
-    return c.b("Add", found, c.x(3)) if c.has(3) else found
+    spread = c.x()("MatMul", weight).reshape(shape) * c.x(1).unsqueeze(c.rank(0) - 1)
+    found = spread.reduce("Sum", [len(shape) - 1])
+    return found + c.x(3) if c.has(3) else found
 
 
 @direct("einsum")
-def _einsum(c: Call) -> str | None:
-    equation = c["equation"]
-    operands = [operand for operand in c.operands if isinstance(operand, Value)]
-    if c.dtype not in (_core.float32, _core.float64) or any(operand.dtype is not c.dtype for operand in operands):
-        return None
-    return c.b("Einsum", *(operand.name for operand in operands), equation=equation)
-
-
-@function("einsum")
-def _einsum_of_others(c: Call) -> str:
-    dtype = _core.float32 if c.dtype in HALVES else computing(c.dtype)
-    found = c.b("Einsum", *(c.x(i, dtype) for i in range(len(c.operands))), equation=c["equation"])
-    return c.done(found, dtype)
+def _einsum(c: Call) -> Value | None:
+    if c.dtype in (_core.float32, _core.float64) and all(operand.dtype is c.dtype for operand in c.operands):
+        return c.b("Einsum", *c.operands, equation=c["equation"])
+    return None
 
 
 @function("kron")
-def _kron(c: Call) -> str:
+def _kron(c: Call) -> Value:
     dtype = computing(c.common())
     rank = max(c.rank(0), c.rank(1))
     x = [1] * (rank - c.rank(0)) + c.sizes(0)
     y = [1] * (rank - c.rank(1)) + c.sizes(1)
-    first = c.b.reshape(c.x(0, dtype), [size for each in x for size in (each, 1)])
-    second = c.b.reshape(c.x(1, dtype), [size for each in y for size in (1, each)])
-    return c.done(c.b.reshape(c.b("Mul", first, second), c.fixed(c.shape)), dtype)
+    first = c.x(0, dtype).reshape([size for each in x for size in (each, 1)])
+    second = c.x(1, dtype).reshape([size for each in y for size in (1, each)])
+    return (first * second).reshape(c.fixed(c.shape))
 
 
 @function("trace")
-def _trace(c: Call) -> str:
+def _trace(c: Call) -> Value:
     rows, columns = c.sizes()
     positions = [i * (columns + 1) for i in range(min(rows, columns))]
-    flat = c.b.reshape(c.x(0, c.dtype), [rows * columns])
-    return c.b.reduce("ReduceSum", c.b("Gather", flat, c.b.ints(positions)), [0], False)
+    return c.x().reshape([rows * columns])("Gather", c.b.ints(positions)).reduce("Sum", [0])
 
 
 @function("cdist")
-def _cdist(c: Call) -> str:
-    x, y = c.b.unsqueeze(c.x(0), [c.rank(0) - 1]), c.b.unsqueeze(c.x(1), [c.rank(1) - 2])
-    return p_norm(c, c.b("Sub", x, y), c["p"], [len(c.shape)], False)
+def _cdist(c: Call) -> Value:
+    x, y = c.x(0).unsqueeze(c.rank(0) - 1), c.x(1).unsqueeze(c.rank(1) - 2)
+    return p_norm(c, x - y, c["p"], [len(c.shape)], False)

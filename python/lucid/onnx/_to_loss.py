@@ -5,287 +5,225 @@ from __future__ import annotations
 import math
 
 from .. import _core
+from ._builder import Value, squared
 from ._call import Call, function
 from ._to_reduce import p_norm
 
 
-def _reduced(c: Call, loss: str) -> str:
+def _reduced(c: Call, loss: Value) -> Value:
     match c["reduction"]:
         case "mean":
-            return c.b.reduce("ReduceMean", loss, None, False)
+            return loss.reduce("Mean")
         case "sum":
-            return c.b.reduce("ReduceSum", loss, None, False)
+            return loss.reduce("Sum")
         case "batchmean":
-            total = c.b.reduce("ReduceSum", loss, None, False)
-            return c.b("Div", total, c.scalar(c.sizes()[0] if c.rank() else 1))
+            return loss.reduce("Sum") / (c.sizes()[0] if c.rank() else 1)
     return loss
 
 
-def _difference(c: Call) -> str:
-    return c.b("Sub", c.x(0, c.dtype), c.x(1, c.dtype))
+def _difference(c: Call) -> Value:
+    return c.x(0) - c.x(1)
 
 
-@function("mse_loss")
-def _mse(c: Call) -> str:
-    difference = _difference(c)
-    return _reduced(c, c.b("Mul", difference, difference))
-
-
-@function("l1_loss")
-def _l1(c: Call) -> str:
-    return _reduced(c, c.b("Abs", _difference(c)))
+function(
+    mse_loss=lambda c: _reduced(c, squared(_difference(c))),
+    l1_loss=lambda c: _reduced(c, _difference(c)("Abs")),
+    soft_margin_loss=lambda c: _reduced(c, (-(c.x(0) * c.x(1)))("Softplus")),
+    binary_cross_entropy_with_logits=lambda c: _reduced(c, _bce_with_logits(c, 3)),
+    multilabel_soft_margin_loss=lambda c: _reduced(c, _bce_with_logits(c, None).reduce("Mean", [c.rank() - 1])),
+    pairwise_distance=lambda c: _distance(c, c.x(0), c.x(1), c["keepdim"]),
+    margin_ranking_loss=lambda c: _reduced(c, (-c.x(2) * _difference(c) + c["margin"])("Relu")),
+)
 
 
 @function("smooth_l1_loss", "huber_loss")
-def _smooth(c: Call) -> str:
-    difference = c.b("Abs", _difference(c))
+def _smooth(c: Call) -> Value:
+    difference = _difference(c)("Abs")
     bound = c["beta"] if c.op == "smooth_l1_loss" else c["delta"]
     if bound == 0:
         return _reduced(c, difference)
-    half = c.b("Mul", c.b("Mul", difference, difference), c.scalar(0.5))
-    line = c.b("Sub", difference, c.scalar(bound / 2))
+    half = squared(difference) * 0.5
+    line = difference - bound / 2
     if c.op == "smooth_l1_loss":
-        half = c.b("Div", half, c.scalar(bound))
+        half = half / bound
     else:
-        line = c.b("Mul", line, c.scalar(bound))
-    return _reduced(c, c.b("Where", c.b("Less", difference, c.scalar(bound)), half, line))
-
-
-@function("soft_margin_loss")
-def _soft_margin(c: Call) -> str:
-    return _reduced(c, c.b("Softplus", c.b("Neg", c.b("Mul", c.x(0, c.dtype), c.x(1, c.dtype)))))
+        line = line * bound
+    return _reduced(c, (difference < bound).where(half, line))
 
 
 @function("binary_cross_entropy")
-def _bce(c: Call) -> str:
-    x, target = c.x(0, c.dtype), c.x(1, c.dtype)
+def _bce(c: Call) -> Value:
+    x, target = c.xs(2)
     one, least = c.scalar(1), c.scalar(-100)
-    for_ones = c.b("Mul", target, c.b("Max", c.b("Log", x), least))
-    for_zeros = c.b("Mul", c.b("Sub", one, target), c.b("Max", c.b("Log", c.b("Sub", one, x)), least))
-    loss = c.b("Neg", c.b("Add", for_ones, for_zeros))
-    return _reduced(c, c.b("Mul", loss, c.x(2, c.dtype)) if c.has(2) else loss)
+    for_ones = target * x("Log")("Max", least)
+    for_zeros = (one - target) * (one - x)("Log")("Max", least)
+    loss = -(for_ones + for_zeros)
+    return _reduced(c, loss * c.x(2) if c.has(2) else loss)
 
 
-def _bce_with_logits(c: Call, weight: int, pos_weight: int | None) -> str:
-    x, target = c.x(0, c.dtype), c.x(1, c.dtype)
+def _bce_with_logits(c: Call, pos_weight: int | None) -> Value:
+    x, target = c.xs(2)
     one = c.scalar(1)
-    softplus = c.b("Softplus", c.b("Neg", x))
-    factor = c.b("Add", c.b("Neg", target), one)
+    softplus = (-x)("Softplus")
+    factor = -target + one
     if pos_weight is not None and c.has(pos_weight):
-        scale = c.b("Add", c.b("Mul", c.b("Sub", c.x(pos_weight, c.dtype), one), target), one)
-        softplus = c.b("Mul", softplus, scale)
-    loss = c.b("Add", c.b("Mul", factor, x), softplus)
-    return c.b("Mul", loss, c.x(weight, c.dtype)) if c.has(weight) else loss
-
-
-@function("binary_cross_entropy_with_logits")
-def _bce_of_logits(c: Call) -> str:
-    return _reduced(c, _bce_with_logits(c, 2, 3))
-
-
-@function("multilabel_soft_margin_loss")
-def _multilabel_soft_margin(c: Call) -> str:
-    loss = _bce_with_logits(c, 2, None)
-    return _reduced(c, c.b.reduce("ReduceMean", loss, [c.rank() - 1], False))
+        softplus = softplus * ((c.x(pos_weight) - one) * target + one)
+    loss = factor * x + softplus
+    return loss * c.x(2) if c.has(2) else loss
 
 
 @function("kl_div")
-def _kl_div(c: Call) -> str:
-    x, target = c.x(0, c.dtype), c.x(1, c.dtype)
+def _kl_div(c: Call) -> Value:
+    x, target = c.xs(2)
     if c["log_target"]:
-        return _reduced(c, c.b("Mul", c.b("Exp", target), c.b("Sub", target, x)))
-    product = c.b("Mul", target, c.b("Log", target))
-    entropy = c.b("Where", c.b("Equal", target, c.scalar(0)), c.scalar(0), product)
-    return _reduced(c, c.b("Sub", entropy, c.b("Mul", target, x)))
+        return _reduced(c, target("Exp") * (target - x))
+    product = target * target("Log")
+    entropy = target.equals(0).where(0, product)
+    return _reduced(c, entropy - target * x)
 
 
 @function("poisson_nll_loss")
-def _poisson(c: Call) -> str:
-    x, target = c.x(0, c.dtype), c.x(1, c.dtype)
-    if c["log_input"]:
-        loss = c.b("Sub", c.b("Exp", x), c.b("Mul", target, x))
-    else:
-        loss = c.b("Sub", x, c.b("Mul", target, c.b("Log", c.b("Add", x, c.scalar(c["eps"])))))
+def _poisson(c: Call) -> Value:
+    x, target = c.xs(2)
+    loss = x("Exp") - target * x if c["log_input"] else x - target * (x + c["eps"])("Log")
     if c["full"]:
-        entropy = c.b("Sub", c.b("Mul", target, c.b("Log", target)), target)
-        circle = c.b("Mul", c.b("Log", c.b("Mul", target, c.scalar(2 * math.pi))), c.scalar(0.5))
-        above = c.b("Greater", target, c.scalar(1))
-        loss = c.b("Add", loss, c.b("Where", above, c.b("Add", entropy, circle), c.scalar(0)))
+        entropy = target * target("Log") - target
+        circle = (target * (2 * math.pi))("Log") * 0.5
+        loss = loss + (target > 1).where(entropy + circle, 0)
     return _reduced(c, loss)
 
 
 @function("gaussian_nll_loss")
-def _gaussian(c: Call) -> str:
+def _gaussian(c: Call) -> Value:
     difference = _difference(c)
-    var = c.b("Max", c.x(2, c.dtype), c.scalar(c["eps"]))
-    loss = c.b("Add", c.b("Log", var), c.b("Div", c.b("Mul", difference, difference), var))
-    loss = c.b("Mul", loss, c.scalar(0.5))
-    if c["full"]:
-        loss = c.b("Add", loss, c.scalar(0.5 * math.log(2 * math.pi)))
-    return _reduced(c, loss)
-
-
-def _picked(c: Call, x: str, classes: int) -> tuple[str, str, str]:
-    """The elements at the target classes, the classes with 0 for ignored ones, and which are kept."""
-    target = c.x(1, _core.int64)
-    kept = c.b("Not", c.b("Equal", target, c.scalar(c["ignore_index"], _core.int64)))
-    target = c.b("Where", kept, target, c.scalar(0, _core.int64))
-    picked = c.b("GatherElements", x, c.b.unsqueeze(target, [classes]), axis=classes)
-    return c.b.squeeze(picked, [classes]), target, kept
+    var = c.x(2)("Max", c["eps"])
+    loss = (var("Log") + squared(difference) / var) * 0.5
+    return _reduced(c, loss + 0.5 * math.log(2 * math.pi) if c["full"] else loss)
 
 
 @function("nll_loss", "cross_entropy", "class_loss")
-def _class_loss(c: Call) -> str | list[str]:
+def _class_loss(c: Call) -> Value | list[Value]:
     dim = 0 if c.rank() == 1 else 1
-    x = c.x(0, c.dtype)
-    scores = x if c.op == "nll_loss" else c.b("LogSoftmax", x, axis=dim)
+    x = c.x()
+    scores = x if c.op == "nll_loss" else x("LogSoftmax", axis=dim)
     smoothing = 0.0 if c.op == "nll_loss" else c["label_smoothing"]
     classes = c.sizes()[dim]
     if c.value(1).dtype not in (_core.int64, _core.int32, _core.uint8):
         return _soft_targets(c, scores, dim, classes, smoothing)
-    picked, target, kept = _picked(c, scores, dim)
-    factor = c.b.cast(kept, c.dtype)
+    target = c.x(1, _core.int64)
+    kept = ~target.equals(c["ignore_index"])
+    # Ignored targets become class 0.
+    target = kept.where(target, 0)
+    picked = scores("GatherElements", target.unsqueeze(dim), axis=dim).squeeze(dim)
+    factor = kept.cast(c.dtype)
     if c.has(2):
-        factor = c.b("Mul", factor, c.b("Gather", c.x(2, c.dtype), target))
-    loss = c.b("Neg", c.b("Mul", picked, factor))
-    total = c.b.reduce("ReduceSum", factor, None, False)
+        factor = factor * c.x(2)("Gather", target)
+    loss = -(picked * factor)
+    total = factor.reduce("Sum")
     if smoothing:
-        loss = _smoothed(c, scores, loss, kept, dim, classes, smoothing)
+        even = -_weighted(c, scores, dim, classes).reduce("Sum", [dim]) * kept.cast(c.dtype)
+        loss = loss * (1 - smoothing) + even * (smoothing / classes)
     if c["reduction"] != "none":
-        loss = c.b.reduce("ReduceSum", loss, None, False)
+        loss = loss.reduce("Sum")
         if c["reduction"] == "mean":
-            loss = c.b("Div", loss, total)
+            loss = loss / total
     if c.op != "class_loss":
         return loss
-    parts = [loss, c.b.reduce("ReduceLogSumExp", x, [dim], True), total]
-    parts = [c.b.reshape(part, c.fixed(kind.shape)) for part, kind in zip(parts, c.results)]
-    return [part if kind.dtype is c.dtype else c.b.cast(part, kind.dtype) for part, kind in zip(parts, c.results)]
+    parts = [loss, x.reduce("LogSumExp", [dim], True), total]
+    return [part.reshape(c.fixed(kind.shape)) for part, kind in zip(parts, c.results)]
 
 
-def _smoothed(c: Call, scores: str, loss: str, kept: str, dim: int, classes: int, smoothing: float) -> str:
-    spread = scores
-    if c.has(2):
-        shape = [1] * c.rank()
-        shape[dim] = classes
-        spread = c.b("Mul", scores, c.b.reshape(c.x(2, c.dtype), shape))
-    even = c.b("Neg", c.b.reduce("ReduceSum", spread, [dim], False))
-    even = c.b("Mul", even, c.b.cast(kept, c.dtype))
-    return c.b("Add", c.b("Mul", loss, c.scalar(1 - smoothing)), c.b("Mul", even, c.scalar(smoothing / classes)))
+def _weighted(c: Call, scores: Value, dim: int, classes: int) -> Value:
+    """The scores, times the weights of the classes if there are any."""
+    if not c.has(2):
+        return scores
+    shape = [1] * c.rank()
+    shape[dim] = classes
+    return scores * c.x(2).reshape(shape)
 
 
-def _soft_targets(c: Call, scores: str, dim: int, classes: int, smoothing: float) -> str:
-    target = c.x(1, c.dtype)
+def _soft_targets(c: Call, scores: Value, dim: int, classes: int, smoothing: float) -> Value:
+    target = c.x(1)
     if smoothing:
-        target = c.b("Add", c.b("Mul", target, c.scalar(1 - smoothing)), c.scalar(smoothing / classes))
-    products = c.b("Mul", scores, target)
-    if c.has(2):
-        shape = [1] * c.rank()
-        shape[dim] = classes
-        products = c.b("Mul", products, c.b.reshape(c.x(2, c.dtype), shape))
-    return _reduced(c, c.b("Neg", c.b.reduce("ReduceSum", products, [dim], False)))
+        target = target * (1 - smoothing) + smoothing / classes
+    return _reduced(c, -_weighted(c, scores * target, dim, classes).reduce("Sum", [dim]))
 
 
 @function("multi_margin_loss")
-def _multi_margin(c: Call) -> str:
+def _multi_margin(c: Call) -> Value:
     classes = c.rank() - 1
     count = c.sizes()[classes]
-    x, target = c.x(0, c.dtype), c.x(1, _core.int64)
-    place = c.b.unsqueeze(target, [classes]) if c.rank(1) == classes else target
-    picked = c.b("GatherElements", x, place, axis=classes)
-    margins = c.b("Relu", c.b("Add", c.b("Sub", x, picked), c.scalar(c["margin"])))
+    x, target = c.x(), c.x(1, _core.int64)
+    place = target.unsqueeze(classes) if c.rank(1) == classes else target
+    picked = x("GatherElements", place, axis=classes)
+    margins = (x - picked + c["margin"])("Relu")
     if c["p"] == 2:
-        margins = c.b("Mul", margins, margins)
+        margins = squared(margins)
     if c.has(2):
-        margins = c.b("Mul", margins, c.b("Gather", c.x(2, c.dtype), place))
-    others = c.b("Not", c.b("Equal", place, c.b.ints(range(count))))
-    margins = c.b("Where", others, margins, c.scalar(0))
-    loss = c.b("Mul", c.b.reduce("ReduceSum", margins, [classes], False), c.scalar(1 / count))
-    return _reduced(c, loss)
+        margins = margins * c.x(2)("Gather", place)
+    others = ~place.equals(c.b.ints(range(count)))
+    return _reduced(c, others.where(margins, 0).reduce("Sum", [classes]) * (1 / count))
 
 
 @function("multilabel_margin_loss")
-def _multilabel_margin(c: Call) -> str:
+def _multilabel_margin(c: Call) -> Value:
     """Pairs of a listed class, in a dimension before the last, and another class, in the last dimension."""
     last = c.rank() - 1
     count = c.sizes()[last]
-    x, target = c.x(0, c.dtype), c.x(1, _core.int64)
-    ended = c.b.cast(c.b("Less", target, c.scalar(0, _core.int64)), _core.int32)
-    listed = c.b("Equal", c.b("CumSum", ended, c.scalar(last, _core.int64)), c.scalar(0, _core.int32))
-    place = c.b("Where", listed, target, c.scalar(0, _core.int64))
-    own = c.b("GatherElements", x, place, axis=last)
-    hit = c.b("Equal", c.b.unsqueeze(place, [last + 1]), c.b.ints(range(count)))
-    hit = c.b("And", hit, c.b.unsqueeze(listed, [last + 1]))
-    hits = c.b.reduce("ReduceSum", c.b.cast(hit, c.dtype), [last], False)
-    free = c.b("Equal", hits, c.scalar(0))
-    margins = c.b("Sub", c.b.unsqueeze(x, [last]), c.b.unsqueeze(own, [last + 1]))
-    margins = c.b("Relu", c.b("Add", margins, c.scalar(1)))
-    counted = c.b("And", c.b.unsqueeze(listed, [last + 1]), c.b.unsqueeze(free, [last]))
-    margins = c.b("Where", counted, margins, c.scalar(0))
-    loss = c.b("Mul", c.b.reduce("ReduceSum", margins, [last, last + 1], False), c.scalar(1 / count))
-    return _reduced(c, loss)
-
-
-def _cosine(c: Call, dim: int, eps: float) -> str:
-    """The cosine along a dimension of the broadcast operands, counted from the end."""
-    x, y = c.x(0, c.dtype), c.x(1, c.dtype)
-    dot = c.b.reduce("ReduceSum", c.b("Mul", x, y), [dim], False)
-    norms = []
-    for each in (x, y):
-        size = c.b("Sqrt", c.b.reduce("ReduceSum", c.b("Mul", each, each), [dim], False))
-        norms.append(c.b("Max", size, c.scalar(eps)))
-    return c.b("Div", dot, c.b("Mul", *norms))
+    x, target = c.x(), c.x(1, _core.int64)
+    ended = (target < 0).cast(_core.int32)
+    listed = ended("CumSum", c.scalar(last, _core.int64)).equals(0)
+    place = listed.where(target, 0)
+    own = x("GatherElements", place, axis=last)
+    hit = place.unsqueeze(last + 1).equals(c.b.ints(range(count)))
+    hit = hit & listed.unsqueeze(last + 1)
+    free = hit.cast(c.dtype).reduce("Sum", [last]).equals(0)
+    margins = (x.unsqueeze(last) - own.unsqueeze(last + 1) + 1)("Relu")
+    counted = listed.unsqueeze(last + 1) & free.unsqueeze(last)
+    return _reduced(c, counted.where(margins, 0).reduce("Sum", [last, last + 1]) * (1 / count))
 
 
 @function("cosine_similarity")
-def _cosine_similarity(c: Call) -> str:
+def _cosine_similarity(c: Call) -> Value:
+    """The dimension is one of the broadcast operands, counted from the end."""
     rank = max(c.rank(0), c.rank(1))
-    return _cosine(c, c.dim(rank=rank) - rank, c["eps"])
+    dim = c.dim(rank=rank) - rank
+    x, y = c.xs(2)
+    dot = (x * y).reduce("Sum", [dim])
+    norms = [squared(each).reduce("Sum", [dim])("Sqrt")("Max", c["eps"]) for each in (x, y)]
+    return dot / (norms[0] * norms[1])
 
 
-def _distance(c: Call, x: str, y: str, p: float, eps: float, keepdim: bool) -> str:
-    return p_norm(c, c.b("Add", c.b("Sub", x, y), c.scalar(eps)), p, [-1], keepdim)
-
-
-@function("pairwise_distance")
-def _pairwise_distance(c: Call) -> str:
-    return _distance(c, c.x(0, c.dtype), c.x(1, c.dtype), c["p"], c["eps"], c["keepdim"])
+def _distance(c: Call, x: Value, y: Value, keepdim: bool = False) -> Value:
+    return p_norm(c, x - y + c["eps"], c["p"], [-1], keepdim)
 
 
 @function("triplet_margin_loss")
-def _triplet(c: Call) -> str:
-    anchor, positive, negative = (c.x(position, c.dtype) for position in range(3))
-    near = _distance(c, anchor, positive, c["p"], c["eps"], False)
-    far = _distance(c, anchor, negative, c["p"], c["eps"], False)
+def _triplet(c: Call) -> Value:
+    anchor, positive, negative = c.xs(3)
+    near, far = _distance(c, anchor, positive), _distance(c, anchor, negative)
     if c["swap"]:
-        far = c.b("Min", far, _distance(c, positive, negative, c["p"], c["eps"], False))
-    return _reduced(c, c.b("Relu", c.b("Add", c.b("Sub", near, far), c.scalar(c["margin"]))))
-
-
-@function("margin_ranking_loss")
-def _margin_ranking(c: Call) -> str:
-    product = c.b("Mul", c.b("Neg", c.x(2, c.dtype)), _difference(c))
-    return _reduced(c, c.b("Relu", c.b("Add", product, c.scalar(c["margin"]))))
+        far = far("Min", _distance(c, positive, negative))
+    return _reduced(c, (near - far + c["margin"])("Relu"))
 
 
 @function("hinge_embedding_loss")
-def _hinge_embedding(c: Call) -> str:
-    x, target = c.x(0, c.dtype), c.x(1, c.dtype)
-    far = c.b("Relu", c.b("Sub", c.scalar(c["margin"]), x))
+def _hinge_embedding(c: Call) -> Value:
+    x, target = c.xs(2)
+    far = (c.scalar(c["margin"]) - x)("Relu")
     zero = c.scalar(0)
-    for_ones = c.b("Where", c.b("Equal", target, c.scalar(-1)), zero, x)
-    for_others = c.b("Where", c.b("Equal", target, c.scalar(1)), zero, far)
-    return _reduced(c, c.b("Add", for_ones, for_others))
+    for_ones = target.equals(-1).where(zero, x)
+    return _reduced(c, for_ones + target.equals(1).where(zero, far))
 
 
 @function("cosine_embedding_loss")
-def _cosine_embedding(c: Call) -> str:
-    x, y, target = c.x(0, c.dtype), c.x(1, c.dtype), c.x(2, c.dtype)
-    dot = c.b.reduce("ReduceSum", c.b("Mul", x, y), [-1], False)
-    tiny = 1e-12
-    squares = [c.b.reduce("ReduceSum", c.b("Mul", each, each), [-1], False) for each in (x, y)]
-    norms = [c.b("Add", square, c.scalar(tiny)) for square in squares]
-    cosine = c.b("Div", dot, c.b("Sqrt", c.b("Mul", *norms)))
-    near = c.b("Sub", c.scalar(1), cosine)
-    far = c.b("Relu", c.b("Sub", cosine, c.scalar(c["margin"])))
-    loss = c.b("Where", c.b("Equal", target, c.scalar(1)), near, c.scalar(0))
-    return _reduced(c, c.b("Where", c.b("Equal", target, c.scalar(-1)), far, loss))
+def _cosine_embedding(c: Call) -> Value:
+    x, y, target = c.xs(3)
+    dot = (x * y).reduce("Sum", [-1])
+    squares = [squared(each).reduce("Sum", [-1]) for each in (x, y)]
+    norms = [square + 1e-12 for square in squares]
+    cosine = dot / (norms[0] * norms[1])("Sqrt")
+    near = c.scalar(1) - cosine
+    far = (cosine - c["margin"])("Relu")
+    loss = target.equals(1).where(near, 0)
+    return _reduced(c, target.equals(-1).where(far, loss))

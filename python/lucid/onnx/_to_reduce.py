@@ -5,252 +5,187 @@ from __future__ import annotations
 import math
 
 from .. import _core
-from ._call import Call, direct, function, is_float
-from ._dtypes import HALVES
-from ._to_pointwise import computing
+from ._builder import Value, squared
+from ._call import Call, direct, function
+from ._dtypes import HALVES, computing, is_float, widened
 
 
-def reduced(c: Call, name: str = "dim") -> list[int] | None:
-    """The reduced dimensions; None means all of them."""
-    dims = c.dims(name)
-    if not dims or c.rank() == 0:
-        return None
-    return dims
-
-
-def _keeps(c: Call) -> bool:
-    return bool(c["keepdim"])
+def _reduced(c: Call, kind: str, dtype: _core.dtype) -> Value:
+    return c.x(0, dtype).reduce(kind, c.reduced(), c["keepdim"])
 
 
 @direct("sum", "mean", "prod")
-def _sum(c: Call) -> str | None:
-    dtype = c.dtype
-    if dtype in HALVES:
-        dtype = _core.float32
-    if dtype not in (_core.float32, _core.float64, _core.int32, _core.int64):
+def _sum(c: Call) -> Value | None:
+    if c.wide not in (_core.float32, _core.float64, _core.int32, _core.int64) or 0 in c.sizes_or_none():
         return None
-    if 0 in c.sizes_or_none():
-        return None
-    op = {"sum": "ReduceSum", "mean": "ReduceMean", "prod": "ReduceProd"}[c.op]
-    return c.done(c.b.reduce(op, c.x(0, dtype), reduced(c), _keeps(c)), dtype)
+    return _reduced(c, c.op.capitalize(), c.wide)
 
 
 @function("sum", "mean", "prod")
-def _sum_of_others(c: Call) -> str:
+def _sum_of_others(c: Call) -> Value:
     """Sums of nothing, which ONNX leaves open, and of small integers."""
-    if c.count(reduced(c)) == 0:
+    if c.count(c.reduced()) == 0:
         empty = {"sum": 0, "mean": math.nan, "prod": 1}[c.op]
-        return c.b.expand(c.scalar(empty), c.fixed(c.shape))
+        return c.scalar(empty).expand(c.fixed(c.shape))
     if 0 in c.sizes():
-        return c.b.expand(c.scalar(0), c.fixed(c.shape))
-    dtype = computing(c.dtype)
-    op = {"sum": "ReduceSum", "mean": "ReduceMean", "prod": "ReduceProd"}[c.op]
-    return c.done(c.b.reduce(op, c.x(0, dtype), reduced(c), _keeps(c)), dtype)
+        return c.scalar(0).expand(c.fixed(c.shape))
+    return _reduced(c, c.op.capitalize(), c.computing)
 
 
-@direct("amax", "amin")
-def _amax(c: Call) -> str:
-    dtype = computing(c.dtype)
-    return c.done(
-        c.b.reduce("ReduceMax" if c.op == "amax" else "ReduceMin", c.x(0, dtype), reduced(c), _keeps(c)), dtype
-    )
-
-
-def _arg(c: Call, op: str) -> str:
-    dtype = computing(c.value(0).dtype)
-    x = c.x(0, dtype)
+def _argmax(c: Call) -> Value:
+    op = "ArgMax" if c.op in ("argmax", "max_dim") else "ArgMin"
+    x = c.x(0, computing(c.value(0).dtype))
     if c["dim"] is None:
-        found = c.b(op, c.b.reshape(x, [-1]), axis=0, keepdims=0)
-        return c.b.reshape(found, c.fixed(c.shape)) if c.shape else found
+        found = x.reshape([-1])(op, axis=0, keepdims=0)
+        return found.reshape(c.fixed(c.shape)) if c.shape else found
     if c.rank() == 0:
-        return c.b(op, c.b.reshape(x, [1]), axis=0, keepdims=0)
-    return c.b(op, x, axis=c.dim(), keepdims=int(_keeps(c)))
+        return x.reshape([1])(op, axis=0, keepdims=0)
+    return x(op, axis=c.dim(), keepdims=int(c["keepdim"]))
 
 
-@direct("argmax", "argmin")
-def _argmax(c: Call) -> str:
-    return _arg(c, "ArgMax" if c.op == "argmax" else "ArgMin")
+direct(
+    argmax=_argmax,
+    argmin=_argmax,
+    amax=lambda c: _reduced(c, "Max", c.computing),
+    amin=lambda c: _reduced(c, "Min", c.computing),
+    max_dim=lambda c: [_reduced(c, "Max", c.computing).to(c.dtype), _argmax(c)],
+    min_dim=lambda c: [_reduced(c, "Min", c.computing).to(c.dtype), _argmax(c)],
+)
 
 
-@direct("max_dim", "min_dim")
-def _max_dim(c: Call) -> list[str]:
-    largest = c.op == "max_dim"
-    dtype = computing(c.dtype)
-    dims = [c.dim()] if c.rank() else None
-    values = c.b.reduce("ReduceMax" if largest else "ReduceMin", c.x(0, dtype), dims, _keeps(c))
-    return [c.done(values, dtype), _arg(c, "ArgMax" if largest else "ArgMin")]
-
-
-def _truth(c: Call) -> str:
+def _truth(c: Call) -> Value:
     """1 for elements that are not 0."""
-    return c.b.cast(c.x(0, _core.bool), _core.int64)
+    return c.x(0, _core.bool).cast(_core.int64)
 
 
 @function("any", "all")
-def _any(c: Call) -> str:
+def _any(c: Call) -> Value:
     truth = _truth(c)
     if c.op == "any":
-        return c.b("Greater", c.b.reduce("ReduceSum", truth, reduced(c), _keeps(c)), c.scalar(0, _core.int64))
-    falsehood = c.b("Sub", c.scalar(1, _core.int64), truth)
-    return c.b("Equal", c.b.reduce("ReduceSum", falsehood, reduced(c), _keeps(c)), c.scalar(0, _core.int64))
+        return truth.reduce("Sum", c.reduced(), c["keepdim"]) > 0
+    falsehood = c.scalar(1, _core.int64) - truth
+    return falsehood.reduce("Sum", c.reduced(), c["keepdim"]).equals(0)
 
 
-@function("count_nonzero")
-def _count_nonzero(c: Call) -> str:
-    return c.b.reduce("ReduceSum", _truth(c), reduced(c), False)
-
-
-def variance(c: Call, x: str, dims: list[int] | None, keepdim: bool, correction: float) -> tuple[str, str]:
+def variance(c: Call, x: Value, dims: list[int] | None, keepdim: bool, correction: float) -> tuple[Value, Value]:
     """The variance and the mean of a value."""
-    mean = c.b.reduce("ReduceMean", x, dims, True)
-    centered = c.b("Sub", x, mean)
-    squares = c.b("Mul", centered, centered)
+    mean = x.reduce("Mean", dims, True)
+    centered = x - mean
+    squares = squared(centered)
     if correction == 0:
-        found = c.b.reduce("ReduceMean", squares, dims, keepdim)
-    else:
-        degrees = max(c.count(dims) - correction, 0)
-        found = c.b("Div", c.b.reduce("ReduceSum", squares, dims, keepdim), c.scalar(degrees))
-    return found, mean
+        return squares.reduce("Mean", dims, keepdim), mean
+    degrees = max(c.count(dims) - correction, 0)
+    return squares.reduce("Sum", dims, keepdim) / degrees, mean
 
 
 @function("var", "std", "var_mean")
-def _var(c: Call) -> str | list[str]:
-    dims = reduced(c)
-    found, _ = variance(c, c.x(0, c.dtype), dims, _keeps(c), c["correction"])
+def _var(c: Call) -> Value | list[Value]:
+    found, _ = variance(c, c.x(), c.reduced(), c["keepdim"], c["correction"])
     if c.op == "var_mean":
-        return [found, c.b.reduce("ReduceMean", c.x(0, c.dtype), dims, _keeps(c))]
-    return c.b("Sqrt", found) if c.op == "std" else found
+        return [found, _reduced(c, "Mean", c.dtype)]
+    return found("Sqrt") if c.op == "std" else found
 
 
 @function("nansum", "nanmean")
-def _nansum(c: Call) -> str:
+def _nansum(c: Call) -> Value:
     source = c.value(0).dtype
-    dims = reduced(c)
     if not is_float(source):
-        op = "ReduceSum" if c.op == "nansum" else "ReduceMean"
-        return c.b.reduce(op, c.x(0, c.dtype), dims, _keeps(c))
-    dtype = _core.float32 if source in HALVES else source
-    x = c.x(0, dtype)
-    nan = c.b("IsNaN", x)
-    total = c.b.reduce("ReduceSum", c.b("Where", nan, c.scalar(0, dtype), x), dims, _keeps(c))
-    if c.op == "nanmean":
-        count = c.b.reduce("ReduceSum", c.b.cast(c.b("Not", nan), dtype), dims, _keeps(c))
-        total = c.b("Div", total, count)
-    return c.done(total, dtype)
+        return _reduced(c, "Sum" if c.op == "nansum" else "Mean", c.dtype)
+    x = c.x(0, widened(source))
+    nan = x("IsNaN")
+    total = nan.where(c.scalar(0, x.dtype), x).reduce("Sum", c.reduced(), c["keepdim"])
+    if c.op == "nansum":
+        return total
+    return total / (~nan).cast(x.dtype).reduce("Sum", c.reduced(), c["keepdim"])
 
 
 @direct("norm")
-def _norm(c: Call) -> str | None:
+def _norm(c: Call) -> Value | None:
     if c["p"] not in (1, 2) or not is_float(c.dtype) or c.value(0).dtype is not c.dtype:
         return None
-    return c.b.reduce("ReduceL1" if c["p"] == 1 else "ReduceL2", c.x(0), reduced(c), _keeps(c))
+    return _reduced(c, "L1" if c["p"] == 1 else "L2", c.dtype)
 
 
-def p_norm(c: Call, x: str, p: float, dims: list[int] | None, keepdim: bool) -> str:
+def p_norm(c: Call, x: Value, p: float, dims: list[int] | None, keepdim: bool) -> Value:
     """The p-norm of a value in the dtype of the result."""
-    size = c.b("Abs", x)
-    if p == math.inf or p == -math.inf:
-        return c.b.reduce("ReduceMax" if p > 0 else "ReduceMin", size, dims, keepdim)
+    size = x("Abs")
+    if math.isinf(p):
+        return size.reduce("Max" if p > 0 else "Min", dims, keepdim)
     if p == 0:
-        truth = c.b.cast(c.b.cast(size, _core.bool), c.dtype)
-        return c.b.reduce("ReduceSum", truth, dims, keepdim)
+        return size.cast(_core.bool).cast(c.dtype).reduce("Sum", dims, keepdim)
     if p == 1:
-        return c.b.reduce("ReduceSum", size, dims, keepdim)
+        return size.reduce("Sum", dims, keepdim)
     if p == 2:
-        return c.b("Sqrt", c.b.reduce("ReduceSum", c.b("Mul", x, x), dims, keepdim))
-    total = c.b.reduce("ReduceSum", c.b("Pow", size, c.scalar(p)), dims, keepdim)
-    return c.b("Pow", total, c.scalar(1 / p))
+        return squared(x).reduce("Sum", dims, keepdim)("Sqrt")
+    return size("Pow", p).reduce("Sum", dims, keepdim)("Pow", 1 / p)
 
 
-@function("norm")
-def _p_norm(c: Call) -> str:
-    return p_norm(c, c.x(0, c.dtype), c["p"], reduced(c), _keeps(c))
+function(
+    count_nonzero=lambda c: _truth(c).reduce("Sum", c.reduced()),
+    norm=lambda c: p_norm(c, c.x(), c["p"], c.reduced(), c["keepdim"]),
+)
 
 
 @direct("cumsum")
-def _cumsum(c: Call) -> str | None:
-    dtype = c.dtype
-    if c.rank() == 0 or dtype not in (_core.float32, _core.float64, _core.int32, _core.int64):
+def _cumsum(c: Call) -> Value | None:
+    if c.rank() == 0 or c.dtype not in (_core.float32, _core.float64, _core.int32, _core.int64):
         return None
-    return c.b("CumSum", c.x(0, dtype), c.scalar(c.dim(), _core.int64))
+    return c.x()("CumSum", c.scalar(c.dim(), _core.int64))
 
 
 @function("cumsum", "cumprod")
-def _scan(c: Call) -> str:
+def _scan(c: Call) -> Value:
     """The sum or product of the elements up to each position, by a mask with a further dimension."""
-    dtype = computing(c.dtype)
-    if dtype in HALVES:
-        dtype = _core.float32
+    dtype = widened(c.computing)
     x = c.x(0, dtype)
-    if c.rank() == 0:
-        return c.done(x, dtype)
+    rank = c.rank()
+    if rank == 0:
+        return x
     dim = c.dim()
     size = c.sizes()[dim]
-    rank = c.rank()
     # The earlier element is in dimension `dim`, the position in a new last dimension.
     mask = [[position >= earlier for position in range(size)] for earlier in range(size)]
     shape = [1] * (rank + 1)
     shape[dim], shape[rank] = size, size
-    kept = c.b.reshape(c.b.constant(mask, _core.bool), shape)
+    kept = c.b.constant(mask, _core.bool).reshape(shape)
     neutral = c.scalar(0 if c.op == "cumsum" else 1, dtype)
-    spread = c.b("Where", kept, c.b.unsqueeze(x, [rank]), neutral)
-    op = "ReduceSum" if c.op == "cumsum" else "ReduceProd"
-    joined = c.b.reduce(op, spread, [dim], False)
+    joined = kept.where(x.unsqueeze(rank), neutral).reduce("Sum" if c.op == "cumsum" else "Prod", [dim])
     order = list(range(rank - 1))
     order.insert(dim, rank - 1)
-    return c.done(c.b.transpose(joined, order), dtype)
+    return joined.transpose(order)
 
 
 @function("diff")
-def _diff(c: Call) -> str:
-    found, dim = c.x(0), c.dim()
+def _diff(c: Call) -> Value:
+    found, dim = c.x(), c.dim()
     size = c.sizes()[dim]
     for _ in range(min(c["n"], size)):
-        later = c.b.slice(found, dim, 1, size)
-        earlier = c.b.slice(found, dim, 0, size - 1)
+        later, earlier = found.slice(dim, 1, size), found.slice(dim, 0, size - 1)
         if c.dtype is _core.bool:
-            found = c.b("Xor", later, earlier)
+            found = later ^ earlier
         else:
-            dtype = computing(c.dtype)
-            if dtype is not c.dtype:
-                later, earlier = c.b.cast(later, dtype), c.b.cast(earlier, dtype)
-            found = c.done(c.b("Sub", later, earlier), dtype)
+            found = (later.to(c.computing) - earlier.to(c.computing)).to(c.dtype)
         size -= 1
     return found
 
 
-@direct("softmax", "log_softmax")
-def _softmax(c: Call) -> str | None:
-    if c.rank() == 0:
-        return None
-    return c.b("Softmax" if c.op == "softmax" else "LogSoftmax", c.x(0, c.dtype), axis=c.dim())
-
-
 @function("softmax", "log_softmax", "softmin")
-def _softmax_of_parts(c: Call) -> str:
-    x = c.x(0, c.dtype)
-    if c.op == "softmin":
-        x = c.b("Neg", x)
+def _softmax(c: Call) -> Value:
+    x: Value = -c.x() if c.op == "softmin" else c.x()
     op = "LogSoftmax" if c.op == "log_softmax" else "Softmax"
-    if c.rank() == 0:
-        return c.b.reshape(c.b(op, c.b.reshape(x, [1]), axis=0), [])
-    return c.b(op, x, axis=c.dim())
+    return x(op, axis=c.dim()) if c.rank() else x.reshape([1])(op, axis=0).reshape([])
 
 
 @direct("logsumexp")
-def _logsumexp(c: Call) -> str | None:
+def _logsumexp(c: Call) -> Value | None:
     if c.value(0).dtype is not c.dtype or c.dtype in HALVES:
         return None
-    return c.b.reduce("ReduceLogSumExp", c.x(0), reduced(c), _keeps(c))
+    return _reduced(c, "LogSumExp", c.dtype)
 
 
 @function("logsumexp")
-def _logsumexp_of_parts(c: Call) -> str:
-    x = c.x(0, _core.float32)
-    dims = reduced(c)
-    peak = c.b.reduce("ReduceMax", x, dims, True)
-    total = c.b.reduce("ReduceSum", c.b("Exp", c.b("Sub", x, peak)), dims, True)
-    found = c.b("Add", c.b("Log", total), peak)
-    if not _keeps(c):
-        found = c.b.squeeze(found, list(range(c.rank())) if dims is None else dims)
-    return c.done(found, _core.float32)
+def _logsumexp_of_parts(c: Call) -> Value:
+    x, dims = c.x(0, _core.float32), c.reduced()
+    peak = x.reduce("Max", dims, True)
+    found = (x - peak)("Exp").reduce("Sum", dims, True)("Log") + peak
+    return found if c["keepdim"] else found.squeeze(*(range(c.rank()) if dims is None else dims))

@@ -1,0 +1,43 @@
+"""Nodes of loaded models that are in the table of pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core, _effects
+from ._node import Node, operand, ops, option, tensor
+from ._pairs import PAIRS, PARAMETERS, Pair
+
+_effects.pure_module()
+
+PAIRS_OF = {node: [pair for pair in PAIRS if pair.node == node] for node in {pair.node for pair in PAIRS}}
+_AXES = {(op, each["name"]) for op, parameters in PARAMETERS.items() for each in parameters if each["kind"] == "axis"}
+
+
+def pair_of(node: Node) -> Pair | None:
+    """The pair whose op does what a node does, if there is one."""
+    for pair in PAIRS_OF.get(node.op, ()):
+        if all(node.get(name) == value for name, value in pair.constants.items()):
+            return pair
+    return None
+
+
+def numbers(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two operands, of which one may become a number."""
+    if isinstance(x, _core.Tensor):
+        return x, operand(y)
+    if isinstance(y, _core.Tensor):
+        return operand(x), y
+    return tensor(x), tensor(y)
+
+
+def run_pair(pair: Pair, node: Node, operands: list[Any]) -> Any:
+    """Runs the op of a pair."""
+    given = numbers(*operands) if len(operands) == 2 else tuple(map(tensor, operands))
+    arguments: dict[str, Any] = {}
+    for attribute, name in pair.attributes.items():
+        if (pair.op, name) in _AXES:
+            arguments[name] = node.axis(given[0].ndim)
+        else:
+            arguments[name] = pair.words[option(node, attribute, pair.words)] if pair.words else node.get(attribute)
+    return ops[pair.op](*given, **arguments)
