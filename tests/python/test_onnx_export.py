@@ -10,7 +10,10 @@ import onnx
 import pytest
 from interpreter import run_python
 from lucid import nn
+from lucid.onnx._from_pairs import pair_of
+from lucid.onnx._node import Node
 from lucid.onnx._not_exported import not_exported
+from lucid.onnx._pairs import PAIRS
 from lucid.onnx._tables import DIRECT, FUNCTIONS
 from module_cases import CASES
 from onnx_runs import bits, called, check, error, results_of, run_elsewhere
@@ -65,6 +68,24 @@ def test_op(entry):
                 for found, tensor in zip(run_elsewhere(proto, tensors), results_of(expected), strict=True):
                     assert error(found, tensor) <= 1e-5, (position, dtype)
     assert checked > 0
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.op)
+def test_a_pair_is_both_ways(pair):
+    """Samples of the op become the node, which runs as the op."""
+    [entry] = [entry for entry in TABLE if entry["name"] == pair.op]
+    found = 0
+    for position in range(len(entry["samples"])):
+        for dtype in entry["dtypes"]:
+            proto, _ = exported(*called(make_call(entry, position, dtype)))
+            nodes = [node for node in proto.graph.node if node.op_type == pair.node]
+            assert len(nodes) <= 1
+            for node in nodes:
+                attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
+                assert set(attributes) == {*pair.attributes, *pair.constants}
+                assert pair_of(Node(pair.node, 1, attributes, 1, "")) is pair
+                found += 1
+    assert found > 0
 
 
 @pytest.mark.parametrize("opset", [13, 15, 16, 17, 18, 19, 20, 21, 22])

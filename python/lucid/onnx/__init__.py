@@ -2,9 +2,11 @@
 
 The package `onnx` is needed: `pip install lucid-jit[onnx]`.
 
-Export: `_record` records a call, `_export` converts it op by op, with the entries of `_to_*` that `_call` collects in
-two tables. `_builder` writes nodes, `_sizes` reads sizes that vary. Import: `_protos` reads messages, `_load` makes an
-`ONNXModule` of them (`_module`), whose nodes run by the entries of `_from_*` or, for shapes, of `_host`.
+Both ways: an op that is one node of ONNX with the same operands and attributes is one entry of `_pairs`. Export:
+`_record` records a call, `_export` converts it op by op, with the pairs and the entries of `_to_*` that `_call`
+collects in two tables. `_builder` writes nodes, `_sizes` reads sizes that vary. Import: `_protos` reads messages,
+`_load` makes an `ONNXModule` of them (`_module`), whose nodes run by the pairs and the entries of `_from_*` or, for
+shapes, of `_host`.
 """
 
 from ._export import export

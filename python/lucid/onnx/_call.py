@@ -67,10 +67,6 @@ class Call:
         """The shape of an operand, which must not vary."""
         return self.fixed(self.value(position).shape)
 
-    def sizes_or_none(self, position: int = 0) -> list[Any]:
-        """The shape of an operand, in which sizes that vary are None."""
-        return [None if isinstance(size, Size) else size for size in self.value(position).shape]
-
     def fixed(self, sizes: Sequence[Any]) -> list[int]:
         if any(isinstance(size, Size) for size in sizes):
             raise NotImplementedError("a size that varies")
@@ -88,8 +84,8 @@ class Call:
         """The first operands, converted to a dtype."""
         return [self.x(position, dtype) for position in range(count)]
 
-    def optional(self, position: int, dtype: _core.dtype | None = None) -> Value | None:
-        return self.x(position, dtype) if self.has(position) else None
+    def optional(self, position: int) -> Value | None:
+        return self.x(position) if self.has(position) else None
 
     def common(self, *positions: int) -> _core.dtype:
         """The dtype to which operands are promoted: f32 if numbers are not exact in a 16-bit dtype."""

@@ -88,10 +88,14 @@ def export(
 def _input_names(target: Any, args: Sequence[Any], names: Sequence[str] | None) -> list[str]:
     tensors = [position for position, arg in enumerate(args) if isinstance(arg, _core.Tensor)]
     if names is not None:
-        if len(names) != len(tensors) or len(set(names)) != len(names) or not all(names):
-            raise ValueError(f"lucid.onnx.export: input_names must be {len(tensors)} different names, got {names}")
-        return list(names)
+        return _checked(names, "input_names", len(tensors))
     return input_names(target, args)
+
+
+def _checked(names: Sequence[str], what: str, count: int) -> list[str]:
+    if len(names) != count or len(set(names)) != count or not all(names):
+        raise ValueError(f"lucid.onnx.export: {what} must be {count} different names, got {names}")
+    return list(names)
 
 
 def _varying(
@@ -226,16 +230,14 @@ class _Exporter:
         """The names of the outputs, which replace those of the values."""
         numbers = self._recorded.outputs
         count = len(numbers)
-        found = ["output"] if count == 1 else [f"output_{position}" for position in range(count)]
-        if names is not None:
-            found = list(names)
-            if len(found) != count or len(set(found)) != count or not all(found):
-                raise ValueError(f"lucid.onnx.export: output_names must be {count} different names, got {names}")
         taken = {*self._inputs, *(each.name for each in self._initializers)}
         if names is None:
-            found = [_free(name, taken) for name in found]
-        elif clash := taken.intersection(found):
-            raise ValueError(f"lucid.onnx.export: {min(clash)!r} is the name of an input or a parameter")
+            plain = ["output"] if count == 1 else [f"output_{position}" for position in range(count)]
+            found = [_free(name, taken) for name in plain]
+        else:
+            found = _checked(names, "output_names", count)
+            if clash := taken.intersection(found):
+                raise ValueError(f"lucid.onnx.export: {min(clash)!r} is the name of an input or a parameter")
         made = {name for node in self._builder.nodes for name in node.output}
         renamed: dict[str, str] = {}
         for name, number in zip(found, numbers):

@@ -9,28 +9,22 @@ import numpy as np
 
 from .. import _core, _effects
 from .._overloads import broadcast_shapes
-from ._node import (
-    Node,
-    array,
-    axes_of,
-    created,
-    integer,
-    ints,
-    new_shape,
-    ops,
-    option,
-    padded,
-    places_along,
-    runs,
-    slices_of,
-    tensor,
-    wanted_dtype,
-)
+from ._node import Node, array, axes_of, created, integer, ints, ops, option, padded, ranged, runs, tensor, wanted_dtype
 from ._pairs import SCATTERS
 
 _effects.pure_module()
 
 _MAX_PADDING = 2**26
+
+
+def new_shape(node: Node, x: Any, shape: Any) -> list[int]:
+    """The operand `shape` of a Reshape, in which 0 may mean the size that there is."""
+    sizes = ints(node, shape, "shape")
+    if node.get("allowzero"):
+        return sizes
+    if any(size == 0 and dim >= x.ndim for dim, size in enumerate(sizes)):
+        node.fail("shape copies a dimension that the operand does not have")
+    return [x.shape[dim] if size == 0 else size for dim, size in enumerate(sizes)]
 
 
 @runs("Reshape", known=(1,))
@@ -79,6 +73,18 @@ def _expand(node: Node, x: Any, shape: Any) -> Any:
 @runs("Tile", known=(1,))
 def _tile(node: Node, x: Any, repeats: Any) -> Any:
     return ops["repeat"](x, ints(node, repeats, "repeats"))
+
+
+def slices_of(node: Node, rank: int, starts: Any, ends: Any, axes: Any, steps: Any) -> list[tuple[int, int, int, int]]:
+    """The operands of a Slice: dimensions with start, end and step."""
+    first, last = ints(node, starts, "starts"), ints(node, ends, "ends")
+    dims = list(range(len(first))) if axes is None else ints(node, axes, "axes")
+    strides = [1] * len(first) if steps is None else ints(node, steps, "steps")
+    if not len(first) == len(last) == len(dims) == len(strides):
+        node.fail("starts, ends, axes and steps differ in length")
+    if 0 in strides:
+        node.fail("a step is 0")
+    return list(zip(axes_of(node, dims, rank), first, last, strides))
 
 
 @runs("Slice", known=(1, 2, 3, 4))
@@ -291,7 +297,7 @@ def _one_hot(node: Node, index: Any, depth: Any, values: Any) -> Any:
         node.fail(f"axis is {axis} and depth {count}")
     axis = axis % (index.ndim + 1)
     index = index.to(_core.int64)
-    hit = ops["eq"](ops["unsqueeze"](_positive(index, count), axis), places_along(count, index.ndim + 1 - axis))
+    hit = ops["eq"](ops["unsqueeze"](_positive(index, count), axis), ranged(count, index.ndim + 1 - axis))
     return ops["where"](hit, ops["select"](values, 0, 1), ops["select"](values, 0, 0))
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core, _effects
-from ._node import Node, operand, ops, option, tensor
+from ._node import Node, axis_of, operand, ops, option, tensor
 from ._pairs import PAIRS, PARAMETERS, Pair
 
 _effects.pure_module()
 
 PAIRS_OF = {node: [pair for pair in PAIRS if pair.node == node] for node in {pair.node for pair in PAIRS}}
-_AXES = {(op, each["name"]) for op, parameters in PARAMETERS.items() for each in parameters if each["kind"] == "axis"}
+_KINDS = {(pair.op, each["name"]): each["kind"] for pair in PAIRS for each in PARAMETERS[pair.op]}
 
 
 def pair_of(node: Node) -> Pair | None:
@@ -32,12 +32,17 @@ def numbers(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def run_pair(pair: Pair, node: Node, operands: list[Any]) -> Any:
-    """Runs the op of a pair."""
+    """Runs the op of a pair. Ops of two operands are elementwise, so they take numbers too."""
     given = numbers(*operands) if len(operands) == 2 else tuple(map(tensor, operands))
     arguments: dict[str, Any] = {}
     for attribute, name in pair.attributes.items():
-        if (pair.op, name) in _AXES:
-            arguments[name] = node.axis(given[0].ndim)
-        else:
-            arguments[name] = pair.words[option(node, attribute, pair.words)] if pair.words else node.get(attribute)
+        match _KINDS[pair.op, name]:
+            case "axis":
+                arguments[name] = axis_of(node, node.get(attribute), given[0].ndim)
+            case "bool":
+                arguments[name] = bool(node.get(attribute))
+            case "str":
+                arguments[name] = pair.words[option(node, attribute, pair.words)]
+            case _:
+                arguments[name] = node.get(attribute)
     return ops[pair.op](*given, **arguments)

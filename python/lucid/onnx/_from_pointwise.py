@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core, _effects
 from ._dtypes import FLOATS
 from ._from_pairs import numbers
-from ._node import Node, array, operand, ops, option, places_along, runs, tensor, wanted_dtype
+from ._node import Node, array, operand, ops, option, ranged, runs, tensor, wanted_dtype
 
 _effects.pure_module()
 
@@ -158,4 +158,4 @@ def _swish(node: Node, x: Any) -> Any:
 @runs("Hardmax")
 def _hardmax(node: Node, x: Any) -> Any:
     axis = node.axis(x.ndim)
-    return ops["eq"](places_along(x.shape[axis], x.ndim - axis), ops["argmax"](x, axis, True)).to(x.dtype)
+    return ops["eq"](ranged(x.shape[axis], x.ndim - axis), ops["argmax"](x, axis, True)).to(x.dtype)

@@ -16,8 +16,8 @@ import numpy as np
 from .. import _effects
 from .._overloads import broadcast_shapes
 from ._dtypes import ARRAY_TYPES, DTYPES
-from ._from_movement import shape_of, size_of
-from ._node import HOST_SIZE, Node, axes_of, integer, ints, new_shape, slices_of
+from ._from_movement import new_shape, shape_of, size_of, slices_of
+from ._node import HOST_SIZE, Node, axes_of, integer, ints
 
 _effects.pure_module()
 

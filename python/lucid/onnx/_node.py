@@ -151,28 +151,6 @@ def padded(x: Any, before: Sequence[int], after: Sequence[int], value: float = 0
     return ops["constant_pad"](x, [size for pair in reversed(list(zip(before, after))) for size in pair], value)
 
 
-def places_along(count: int, rank: int) -> Any:
+def ranged(count: int, rank: int) -> Any:
     """0, 1, 2, ... along the first of some dimensions."""
     return created("arange", count).reshape([-1] + [1] * (rank - 1))
-
-
-def new_shape(node: Node, x: Any, shape: Any) -> list[int]:
-    """The operand `shape` of a Reshape, in which 0 may mean the size that there is."""
-    sizes = ints(node, shape, "shape")
-    if node.get("allowzero"):
-        return sizes
-    if any(size == 0 and dim >= x.ndim for dim, size in enumerate(sizes)):
-        node.fail("shape copies a dimension that the operand does not have")
-    return [x.shape[dim] if size == 0 else size for dim, size in enumerate(sizes)]
-
-
-def slices_of(node: Node, rank: int, starts: Any, ends: Any, axes: Any, steps: Any) -> list[tuple[int, int, int, int]]:
-    """The operands of a Slice: dimensions with start, end and step."""
-    first, last = ints(node, starts, "starts"), ints(node, ends, "ends")
-    dims = list(range(len(first))) if axes is None else ints(node, axes, "axes")
-    strides = [1] * len(first) if steps is None else ints(node, steps, "steps")
-    if not len(first) == len(last) == len(dims) == len(strides):
-        node.fail("starts, ends, axes and steps differ in length")
-    if 0 in strides:
-        node.fail("a step is 0")
-    return list(zip(axes_of(node, dims, rank), first, last, strides))

@@ -16,13 +16,8 @@ REASONS = {
     "unique_all": _VALUES,
     "bincount": _VALUES,
     "ctc_loss": "ONNX has no op for it, and a function of it would be a loop over time",
-    **dict.fromkeys(
-        (
-            *("attention", "checked_probability", "embedding_bag_offsets", "max_pool", "max_position", "mean_pool"),
-            "resample",
-        ),
-        _INTERNAL,
-    ),
+    **dict.fromkeys(("attention", "checked_probability", "embedding_bag_offsets", "max_pool"), _INTERNAL),
+    **dict.fromkeys(("max_position", "mean_pool", "resample"), _INTERNAL),
     "convolution_weight": _BACKWARD,
     "max_pool_back": _BACKWARD,
     "mean_pool_back": _BACKWARD,

@@ -87,10 +87,5 @@ PAIRS = (
 )
 
 # The op for each reduction of ONNX's scatters.
-SCATTERS = {
-    "none": "scatter_set",
-    "add": "scatter_add",
-    "mul": "scatter_mul",
-    "max": "scatter_amax",
-    "min": "scatter_amin",
-}
+SCATTERS = {"none": "scatter_set", "add": "scatter_add", "mul": "scatter_mul", "max": "scatter_amax"}
+SCATTERS["min"] = "scatter_amin"

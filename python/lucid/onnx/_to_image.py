@@ -16,22 +16,16 @@ def _resized(c: Call, x: Value) -> Value:
     mode, scale, aligned = c["mode"], c["scale_factor"], bool(c["align_corners"])
     kind = "nearest" if mode.startswith("nearest") else "cubic" if mode == "bicubic" else "linear"
     where = "align_corners" if aligned else "asymmetric" if mode == "nearest" else "half_pixel"
+    a = -0.75 if kind == "cubic" else None
     sizes = scales = None
     # With aligned corners only the sizes matter to Lucid.
     if scale is None or aligned:
         sizes = c.b.ints(c.shape)
     else:
         scales = c.b.constant([1.0, 1.0] + [scale] * (c.rank() - 2), _core.float32)
-    return x(
-        "Resize",
-        None,
-        scales,
-        sizes,
-        mode=kind,
-        coordinate_transformation_mode=where,
-        nearest_mode={"nearest": "floor", "nearest-exact": "round_prefer_ceil"}.get(mode),
-        cubic_coeff_a=-0.75 if kind == "cubic" else None,
-    )
+    attributes = {"mode": kind, "coordinate_transformation_mode": where, "cubic_coeff_a": a}
+    rounding = {"nearest": "floor", "nearest-exact": "round_prefer_ceil"}.get(mode)
+    return x("Resize", None, scales, sizes, **attributes, nearest_mode=rounding)
 
 
 @direct("interpolate")

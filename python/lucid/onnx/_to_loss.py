@@ -11,14 +11,9 @@ from ._to_reduce import p_norm
 
 
 def _reduced(c: Call, loss: Value) -> Value:
-    match c["reduction"]:
-        case "mean":
-            return loss.reduce("Mean")
-        case "sum":
-            return loss.reduce("Sum")
-        case "batchmean":
-            return loss.reduce("Sum") / (c.sizes()[0] if c.rank() else 1)
-    return loss
+    kind = {"mean": "Mean", "sum": "Sum", "batchmean": "Sum"}.get(c["reduction"])
+    found = loss.reduce(kind) if kind else loss
+    return found / (c.sizes()[0] if c.rank() else 1) if c["reduction"] == "batchmean" else found
 
 
 def _difference(c: Call) -> Value:

@@ -44,8 +44,7 @@ def _emitter(pair: Pair) -> Emit:
             if kinds[name] == "axis" and c.rank() == 0:
                 return None
             attributes[attribute] = c.dim(name) if kinds[name] == "axis" else words.get(c[name], c[name])
-        dtype = _operand_dtype(c, pair)
-        return c.b(pair.node, *c.xs(len(c.operands), dtype), **attributes)
+        return c.b(pair.node, *c.xs(len(c.operands), _operand_dtype(c, pair)), **attributes)
 
     return emit
 

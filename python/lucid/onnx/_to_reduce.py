@@ -16,7 +16,7 @@ def _reduced(c: Call, kind: str, dtype: _core.dtype) -> Value:
 
 @direct("sum", "mean", "prod")
 def _sum(c: Call) -> Value | None:
-    if c.wide not in (_core.float32, _core.float64, _core.int32, _core.int64) or 0 in c.sizes_or_none():
+    if c.wide not in (_core.float32, _core.float64, _core.int32, _core.int64) or 0 in c.value(0).shape:
         return None
     return _reduced(c, c.op.capitalize(), c.wide)
 
