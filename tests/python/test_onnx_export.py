@@ -10,7 +10,6 @@ import onnx
 import pytest
 from interpreter import run_python
 from lucid import nn
-from lucid.onnx._from_pairs import pair_of
 from lucid.onnx._node import Node
 from lucid.onnx._not_exported import not_exported
 from lucid.onnx._pairs import PAIRS
@@ -83,7 +82,7 @@ def test_a_pair_is_both_ways(pair):
             for node in nodes:
                 attributes = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute}
                 assert set(attributes) == {*pair.attributes, *pair.constants}
-                assert pair_of(Node(pair.node, 1, attributes, 1, "")) is pair
+                assert Node(pair.node, 1, attributes, {}, 1, "").pair is pair
                 found += 1
     assert found > 0
 

@@ -141,7 +141,10 @@ class Builder:
         """Adds a node with several results. Absent operands and attributes are None. Numbers have the dtype of the
         other operands, and so do the results, unless the op has its own or `result` is their dtype."""
         values = [each for each in operands[op == "Where" :] if isinstance(each, Value)]
-        names = [self._name(each, values) for each in operands]
+        names = [
+            "" if each is None else (each if isinstance(each, Value) else self.constant(each, values[0].dtype)).name
+            for each in operands
+        ]
         while names and not names[-1]:
             names.pop()
         results = [self.fresh() for _ in range(outputs)]
@@ -150,11 +153,6 @@ class Builder:
         dtype = result or (_core.bool if op in _TRUTHS else _core.int64 if op in _POSITIONS else values[0].dtype)
         second = _core.int64 if op in _WITH_POSITIONS else dtype
         return [Value(self, name, second if position else dtype) for position, name in enumerate(results)]
-
-    def _name(self, operand: Any, values: list[Value]) -> str:
-        if operand is None:
-            return ""
-        return (operand if isinstance(operand, Value) else self.constant(operand, values[0].dtype)).name
 
     def __call__(self, op: str, *operands: Any, **attributes: Any) -> Value:
         """Adds a node with one result."""

@@ -10,16 +10,7 @@ from ._pairs import PAIRS, PARAMETERS, Pair
 
 _effects.pure_module()
 
-PAIRS_OF = {node: [pair for pair in PAIRS if pair.node == node] for node in {pair.node for pair in PAIRS}}
 _KINDS = {(pair.op, each["name"]): each["kind"] for pair in PAIRS for each in PARAMETERS[pair.op]}
-
-
-def pair_of(node: Node) -> Pair | None:
-    """The pair whose op does what a node does, if there is one."""
-    for pair in PAIRS_OF.get(node.op, ()):
-        if all(node.get(name) == value for name, value in pair.constants.items()):
-            return pair
-    return None
 
 
 def numbers(x: Any, y: Any) -> tuple[Any, Any]:

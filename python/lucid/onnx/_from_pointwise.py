@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import numpy as np
-
 from .. import _core, _effects
 from ._dtypes import FLOATS
 from ._from_pairs import numbers
@@ -111,13 +109,10 @@ def _dropout(node: Node, x: Any, ratio: Any = None, training: Any = None) -> Any
 
 # Activations whose op does only some of what the node does.
 
-_SELU = (float(np.float32(1.67326319217681884765625)), float(np.float32(1.05070102214813232421875)))
-
 
 @runs("Selu")
 def _selu(node: Node, x: Any) -> Any:
-    alpha, gamma = node.get("alpha"), node.get("gamma")
-    return ops["selu"](x) if (alpha, gamma) == _SELU else ops["mul"](ops["elu"](x, alpha), gamma)
+    return ops["mul"](ops["elu"](x, node.get("alpha")), node.get("gamma"))
 
 
 @runs("HardSigmoid")

@@ -20,10 +20,10 @@ from . import (
 )
 from ._dtypes import FLOATS, dtype_of
 from ._from_lucid import check_lucid, lucid_op
-from ._from_pairs import PAIRS_OF
 from ._module import Input, ONNXModule, Step
 from ._node import HOST_SIZE, RUN, Node
 from ._package import BUFFERS, DOMAIN, NEWEST_OPSET, OLDEST_OPSET, onnx_package
+from ._pairs import PAIRS_OF
 from ._protos import fail, read_attributes, read_model, read_tensor
 from ._tables import DIRECT, FUNCTIONS
 
@@ -182,7 +182,7 @@ class _Loader:
                 self._skipped.update(results)
                 continue
             name = node.op_type if op is None else f"{DOMAIN}.{op}"
-            made = Node(name, version, {**defaults, **attributes}, len(results), label)
+            made = Node(name, version, attributes, defaults, len(results), label)
             self._steps.append(Step(made, operands, results, ()))
 
     def _attributes(self, node: Any, given: dict[str, Any], label: str, domain: str) -> dict[str, Any] | None:

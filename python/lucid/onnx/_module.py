@@ -9,7 +9,7 @@ import numpy as np
 from .. import _core, _effects
 from ..nn import Module
 from ._from_lucid import run_lucid
-from ._from_pairs import pair_of, run_pair
+from ._from_pairs import run_pair
 from ._host import run_on_host
 from ._node import RUN, Node, call_device, tensor
 from ._package import DOMAIN
@@ -116,11 +116,17 @@ def run_node(node: Node, operands: list[Any]) -> tuple[Any, ...]:
     made: Any = NotImplemented
     if all(operand is None or isinstance(operand, np.ndarray) for operand in operands):
         made = run_on_host(node, operands)
-    if made is NotImplemented and node.op.startswith(f"{DOMAIN}."):
-        made = run_lucid(node, operands)
-    elif made is NotImplemented and (pair := pair_of(node)):
-        made = run_pair(pair, node, operands)
-    elif made is NotImplemented:
-        run, known = RUN[node.op]
-        made = run(node, *[each if place in known else tensor(each) for place, each in enumerate(operands)])
+    if made is NotImplemented:
+        made = _run_on_tensors(node, operands)
     return made if isinstance(made, tuple) else (made,)
+
+
+def _run_on_tensors(node: Node, operands: list[Any]) -> Any:
+    if node.pair is not None:
+        return run_pair(node.pair, node, operands)
+    if node.op.startswith(f"{DOMAIN}."):
+        return run_lucid(node, operands)
+    if node.op not in RUN:
+        node.unsupported(f"{node.op} with these attributes")
+    run, known = RUN[node.op]
+    return run(node, *[each if place in known else tensor(each) for place, each in enumerate(operands)])

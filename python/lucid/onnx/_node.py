@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import _core, _effects
 from ._dtypes import DTYPES, name_of
+from ._pairs import pair_of
 
 _effects.pure_module()
 
@@ -23,12 +24,16 @@ class Node:
     """An op with its attributes, those with their defaults too. `version` is that of its definition: the opset in which
     it last changed."""
 
-    __slots__ = ("attributes", "label", "op", "outputs", "version")
+    __slots__ = ("attributes", "label", "op", "outputs", "pair", "version")
 
-    def __init__(self, op: str, version: int, attributes: dict[str, Any], outputs: int, label: str) -> None:
+    def __init__(
+        self, op: str, version: int, given: dict[str, Any], defaults: dict[str, Any], outputs: int, label: str
+    ) -> None:
         self.op = op
         self.version = version
-        self.attributes = attributes
+        self.attributes = {**defaults, **given}
+        changed = {name for name, value in given.items() if name not in defaults or value != defaults[name]}
+        self.pair = pair_of(op, self.attributes, changed)
         self.outputs = outputs
         self.label = label
 

@@ -21,13 +21,14 @@ _F32 = frozenset({_core.float32})
 class Pair(NamedTuple):
     """An op and the node that does the same to the same operands.
 
-    The exporter writes the node where the conditions hold, and the loader runs the op where the constants are those of
-    the node. Elsewhere, what is registered for the op (`direct`, `function`) and for the node (`runs`) takes over.
+    The exporter writes the node where the conditions hold and arguments that are not named have their defaults; the
+    loader runs the op where attributes that are not named have theirs. Elsewhere, what is registered for the op
+    (`direct`, `function`) and for the node (`runs`) takes over.
     """
 
     op: str
     node: str
-    # The argument of the op that each attribute of the node is. The other arguments must have their defaults.
+    # The argument of the op that each attribute of the node is.
     attributes: Mapping[str, str] = {}
     # Attributes that must have a certain value.
     constants: Mapping[str, Any] = {}
@@ -80,11 +81,24 @@ PAIRS = (
     Pair("hardsigmoid", "HardSigmoid", constants={"alpha": float(np.float32(1 / 6)), "beta": 0.5}, dtypes=_F32),
     Pair("hardswish", "HardSwish", dtypes=_F32, since=14),
     Pair("mish", "Mish", since=18),
+    Pair("selu", "Selu", dtypes=_ALL - {_core.float64}),
     Pair("softplus", "Softplus"),
     Pair("softsign", "Softsign"),
     Pair("softmax", "Softmax", {"axis": "dim"}, operands="result"),
     Pair("log_softmax", "LogSoftmax", {"axis": "dim"}, operands="result"),
 )
+
+PAIRS_OF = {node: [pair for pair in PAIRS if pair.node == node] for node in {pair.node for pair in PAIRS}}
+
+
+def pair_of(node: str, attributes: Mapping[str, Any], changed: set[str]) -> Pair | None:
+    """The pair whose op does what a node does, if there is one. `changed` attributes do not have their defaults."""
+    for pair in PAIRS_OF.get(node, ()):
+        is_stated = changed <= {*pair.attributes, *pair.constants}
+        if is_stated and all(attributes.get(name) == value for name, value in pair.constants.items()):
+            return pair
+    return None
+
 
 # The op for each reduction of ONNX's scatters.
 SCATTERS = {"none": "scatter_set", "add": "scatter_add", "mul": "scatter_mul", "max": "scatter_amax"}

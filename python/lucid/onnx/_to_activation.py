@@ -44,9 +44,6 @@ function(
 )
 
 
-direct(selu=lambda c: None if c.dtype is _core.float64 else c.x()("Selu"))
-
-
 @function("softplus")
 def _softplus(c: Call) -> Value:
     scaled: Value = c.x() * c["beta"]

@@ -105,11 +105,6 @@ def _affine_grid_of_parts(c: Call) -> Value:
     return points("MatMul", c.x().transpose([0, 2, 1])).reshape([batch, *size, count])
 
 
-@direct("grid_sample")
-def _grid_sample(c: Call) -> Value | None:
-    return _sampled(c) if c.dtype is _core.float32 else None
-
-
 @function("grid_sample")
 def _sampled(c: Call) -> Value:
     c.since(20 if c.rank() == 5 else 16)
@@ -118,6 +113,9 @@ def _sampled(c: Call) -> Value:
         mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
     x, grid = c.xs(2, c.wide)
     return x("GridSample", grid, mode=mode, padding_mode=c["padding_mode"], align_corners=int(c["align_corners"]))
+
+
+direct(grid_sample=lambda c: _sampled(c) if c.dtype is _core.float32 else None)
 
 
 @function("embedding_bag")
