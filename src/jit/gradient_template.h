@@ -20,6 +20,9 @@ class GradientTemplate {
   GradientTemplate(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
                    std::string& obstacle);
 
+  /// A graph without nodes.
+  GradientTemplate() = default;
+
   bool empty() const { return nodes_.empty(); }
   /// The tensors that nodes saved.
   const std::vector<TracedView>& saved() const { return saved_; }

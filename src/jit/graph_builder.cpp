@@ -67,7 +67,7 @@ class Builder {
 
   FunctionGraph build_function() {
     is_function_ = true;
-    FunctionGraph function;
+    FunctionGraph function{.sizes = record_.sizes};
     if (record_.sizes) result_.graph.sizes = {record_.sizes, &record_.sizes->trace};
     for (size_t i = 0; i < record_.handles.size(); ++i) function.handles.push_back(add_handle(i));
     for (const Event& event : *record_.events) add(event);

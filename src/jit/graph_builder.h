@@ -52,6 +52,8 @@ struct FunctionGraph {
   /// The value of each handle: the arguments, then the captured tensors. Tensors that are one have one value.
   std::vector<ValueId> handles;
   std::vector<std::pair<ValueId, Ref<Storage>>> constants;
+  /// Null if no size is traced.
+  std::shared_ptr<TracedSizes> sizes;
   /// Why there is no graph; empty if there is one.
   std::string obstacle;
 };

@@ -156,6 +156,22 @@ Outcome::Outcome(TracingContext& context, std::span<const TensorRef> results, st
   for (const TracedView& saved : gradients_->saved()) saved_.push_back(finder.origin_at(saved));
 }
 
+Outcome::Outcome(std::span<const TracedView> results) : returned_(results.size()), first_rebased_(results.size()) {
+  for (const TracedView& view : results) {
+    const auto earlier = std::ranges::find(cells_, view.cell);
+    Result& result = results_.emplace_back();
+    result.cell = static_cast<size_t>(earlier - cells_.begin());
+    result.dtype = view.dtype;
+    result.geometry = view.geometry;
+    // Each cell is one result.
+    if (earlier == cells_.end())
+      cells_.push_back(view.cell);
+    else
+      result.same = std::ranges::find(results, view.cell, &TracedView::cell) - results.begin();
+  }
+  gradients_.emplace();
+}
+
 std::vector<std::pair<size_t, size_t>> Outcome::new_gradients() const {
   std::vector<std::pair<size_t, size_t>> gradients;
   for (const auto& [handle, origin] : gradient_effects_)

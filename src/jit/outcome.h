@@ -25,6 +25,9 @@ class Outcome {
   Outcome(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
           std::span<const GradientEffect> effects, std::string& obstacle);
 
+  /// The outcome of a call whose results are new tensors outside the gradient graph, and that has no other effects.
+  explicit Outcome(std::span<const TracedView> results);
+
   /// The cells that the call created and whose memory is needed after it.
   const std::vector<int32_t>& cells() const { return cells_; }
   const GradientTemplate& gradients() const { return *gradients_; }

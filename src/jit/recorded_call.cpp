@@ -93,8 +93,8 @@ std::optional<RecordedCall> RecordedCall::finish(TracingContext& context, std::s
   call.outcome->gradients().plan_backward(name);
   call.record.name = name;
   call.describe_handles(context, handles);
-  call.find_generators(context, handles);
   call.describe_values(context);
+  call.find_generators(handles);
   call.describe_results(context, results, handles);
   return call;
 }
@@ -138,20 +138,20 @@ void RecordedCall::describe_handles(TracingContext& context, std::span<const Ten
   }
 }
 
-void RecordedCall::find_generators(const TracingContext& context, std::span<const TensorRef> handles) {
+void RecordedCall::find_generators(std::span<const TensorRef> tensors) {
   static const Op& add = op_table().at("add");
-  for (size_t i = 0; i < handles.size(); ++i) {
-    if (!dynamic_cast<const GeneratorState*>(handles[i].get())) continue;
-    GeneratorUse use{.handle = i};
-    const int32_t cell = context.find(*handles[i]->cell());
-    for (const Event& event : *context.trace().events) {
-      if (event.kind != Event::Kind::kWritten || event.results.front().cell != cell) continue;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!dynamic_cast<const GeneratorState*>(tensors[i].get())) continue;
+    GeneratorUse use{.handle = record.handles.size() - tensors.size() + i};
+    HandleRecord& handle = record.handles[use.handle];
+    for (const Event& event : *record.events) {
+      if (event.kind != Event::Kind::kWritten || event.results.front().cell != handle.cell) continue;
       if (event.op == &add && !use.sets_state)
         use.count += event.operands[1].number->to_int();
       else
         use.sets_state = true;
     }
-    record.handles[i].is_advanced = !use.sets_state;
+    handle.is_advanced = !use.sets_state;
     generators.push_back(use);
   }
 }

@@ -22,6 +22,11 @@ struct RecordedCall {
                                             std::span<const TensorRef> results, std::span<const TensorRef> state,
                                             const std::string& name, std::string& obstacle);
 
+  /// The call that computes a function, for graphs that were built or transformed. Nothing runs. `captured` are the
+  /// tensors of the last handles. The arguments of the call must be in row-major order. Its results are new tensors
+  /// outside the gradient graph; tensors that are updated are written to.
+  static RecordedCall from_graph(const FunctionGraph& function, std::vector<TensorRef> captured = {});
+
   /// What a plan computes, on the memory of tensors. Sizes may be traced; no pass has run.
   CallGraph graph() const;
   /// The call as a function of tensors. Sizes may be traced; no pass has run.
@@ -107,7 +112,8 @@ struct RecordedCall {
   std::vector<Outcome::GradientEffect> find_gradients(const TracingContext& context, std::vector<TensorRef>& handles,
                                                       std::string& obstacle);
   void describe_handles(TracingContext& context, std::span<const TensorRef> handles);
-  void find_generators(const TracingContext& context, std::span<const TensorRef> handles);
+  /// `tensors` are those of the last handles.
+  void find_generators(std::span<const TensorRef> tensors);
   void describe_values(const TracingContext& context);
   void describe_results(TracingContext& context, std::span<const TensorRef> results,
                         std::span<const TensorRef> handles);

@@ -8,6 +8,8 @@
 
 #include "../support/tensor_samples.h"
 #include "../tensor/support.h"
+#include "ir/graph_emitter.h"
+#include "jit/program.h"
 #include "runtime/kernel_cache.h"
 #include "tensor/eager.h"
 
@@ -79,12 +81,34 @@ void expect_same(const Tensors& found, const Tensors& expected) {
   }
 }
 
-/// Records a call without gradients, and applies its function to the arguments of another one.
+/// Makes a plan of a function and runs it. `captured` are the tensors of its last handles.
+Tensors run_compiled(const FunctionGraph& function, const Tensors& arguments, std::vector<TensorRef> captured = {}) {
+  Program program(RecordedCall::from_graph(function, std::move(captured)));
+  EXPECT_EQ(program.compile_now(), "");
+  Tensors contiguous;
+  std::vector<TensorImpl*> pointers;
+  for (const Tensor& argument : arguments) {
+    contiguous.push_back(argument.contiguous());
+    pointers.push_back(&unwrap(contiguous.back()));
+  }
+  Program::Handles handles;
+  CallResults results;
+  Program::Branch branch;
+  EXPECT_TRUE(program.fits(pointers, handles));
+  EXPECT_TRUE(program.run(handles, results, branch));
+  Tensors found;
+  for (size_t i = 0; i < results.size(); ++i) found.push_back(wrap(results.take(i)));
+  return found;
+}
+
+/// Records a call without gradients, and applies its function to the arguments of another one, also by a plan.
 void expect_function(const Function& f, const Tensors& arguments, const Tensors& others) {
   const NoGrad no_grad;
   const Recorded recorded = record(f, arguments);
   ASSERT_TRUE(recorded.call) << recorded.obstacle;
-  expect_same(apply(*recorded.call, others), f(others));
+  const Tensors expected = f(others);
+  expect_same(apply(*recorded.call, others), expected);
+  expect_same(run_compiled(recorded.call->function(), others, recorded.call->captured), expected);
 }
 
 Function with_views(const Tensor& weight) {
@@ -126,6 +150,8 @@ TEST(RecordedCalls, HaveConstantsAndNewValuesOfCapturedTensors) {
   const Tensor after = before + x * from_vector(std::vector<double>{1, 5, 9}, {3});
   expect_same({state}, {before});  // the contents were restored
   expect_same(apply(*recorded.call, {x}), {after * 2, after});
+  expect_same(run_compiled(recorded.call->function(), {x}, recorded.call->captured), {after * 2});
+  expect_same({state}, {after});
 }
 
 TEST(RecordedCalls, UpdateAnArgumentThatIsPassedTwiceOnce) {
@@ -136,6 +162,8 @@ TEST(RecordedCalls, UpdateAnArgumentThatIsPassedTwiceOnce) {
   ASSERT_TRUE(recorded.call) << recorded.obstacle;
   const Tensor other = counting({3}) * 5, after = other + 1;
   expect_same(apply(*recorded.call, {other, other}), {after * after, after});
+  expect_same(run_compiled(recorded.call->function(), {other, other}), {after * after});
+  expect_same({other}, {after});
 }
 
 TEST(RecordedCalls, RefuseWritesToPartOfOtherMemory) {
@@ -174,6 +202,85 @@ TEST(RecordedCalls, SizesMayBeSymbols) {
   ASSERT_TRUE(call) << obstacle;
   EXPECT_NE(to_text(call->function().graph).find("f64[s0,3] input"), std::string::npos);
   EXPECT_NE(to_text(call->function().graph).find("s0/2"), std::string::npos);
+  const Tensor other = counting({10, 3});
+  expect_same(run_compiled(call->function(), {other}), {other.narrow(0, 0, 5).sum(1)});
+}
+
+// ---- Graphs that did not come from a call.
+
+TEST(BuiltGraphs, RunAsPrograms) {
+  FunctionGraph function;
+  IRGraph& graph = function.graph;
+  GraphEmitter emitter(graph);
+  const ValueId x = graph.add_input({Dtype::kF64, {2, 3}});
+  const ValueId weight = graph.add_value({Dtype::kF64, {3, 4}});
+  graph.param_ids.push_back(weight);
+  const Value hidden = emitter.relu(emitter.matmul(emitter.value(x), emitter.value(weight)));
+  const Value sum = emitter.sum(hidden, Dims{1}, false);
+  function.handles = {x, weight};
+  graph.output_ids = {GraphEmitter::id_of(sum), GraphEmitter::id_of(hidden), GraphEmitter::id_of(sum), x};
+  const NoGrad no_grad;
+  const Tensor a = counting({2, 3}) - 3, w = counting({3, 4}) - 5;
+  const Tensors results = run_compiled(function, {a}, refs({w}));
+  const Tensor expected = a.matmul(w).relu();
+  expect_same(results, {expected.sum(1), expected, expected.sum(1), a});
+  EXPECT_TRUE(results[0].is_same(results[2]));
+  EXPECT_NE(unwrap(results[3]).cell(), unwrap(a).cell());
+}
+
+TEST(BuiltGraphs, UpdateTensorsAfterTheResultsWereComputed) {
+  FunctionGraph function;
+  IRGraph& graph = function.graph;
+  GraphEmitter emitter(graph);
+  const TensorType type{Dtype::kF64, {3}};
+  const ValueId x = graph.add_input(type), total = graph.add_value(type);
+  graph.state_ids.push_back(total);
+  const Value sum = emitter.add(emitter.value(total), emitter.value(x));
+  function.handles = {x, total};
+  graph.output_ids = {total};
+  graph.updates = {{total, GraphEmitter::id_of(sum)}};
+  const NoGrad no_grad;
+  const Tensor state = counting({3}), before = state.clone(), step = counting({3}) * 10;
+  expect_same(run_compiled(function, {step}, refs({state})), {before});
+  expect_same({state}, {before + step});
+}
+
+TEST(BuiltGraphs, DrawTheNumbersOfTheGenerator) {
+  const NoGrad no_grad;
+  const Function f = [](const Tensors& in) -> Tensors { return {in[0] + rand({4}, Dtype::kF64)}; };
+  const Tensor x = counting({4});
+  manual_seed(3);
+  const Recorded recorded = record(f, {x});
+  ASSERT_TRUE(recorded.call) << recorded.obstacle;
+  manual_seed(5);
+  const Tensors expected = {f({x})[0], f({x})[0]};
+  manual_seed(5);
+  const FunctionGraph function = recorded.call->function();
+  expect_same(run_compiled(function, {x}, recorded.call->captured), {expected[0]});
+  expect_same(run_compiled(function, {x}, recorded.call->captured), {expected[1]});
+}
+
+TEST(BuiltGraphs, MayBeTransformed) {
+  const NoGrad no_grad;
+  const Recorded recorded = record([](const Tensors& in) -> Tensors { return {in[0].exp() * 2}; }, {counting({3})});
+  ASSERT_TRUE(recorded.call) << recorded.obstacle;
+  FunctionGraph function = recorded.call->function();
+  for (IRNode& node : function.graph.nodes)
+    if (node.op->name() == "exp") node.op = &op_table().at("log");
+  const Tensor x = counting({3});
+  expect_same(run_compiled(function, {x}), {x.log() * 2});
+}
+
+TEST(BuiltGraphs, AreNotRunOrCompiledBeforehand) {
+  FunctionGraph function;
+  GraphEmitter emitter(function.graph);
+  const ValueId x = function.graph.add_input({Dtype::kF64, {17}});
+  function.handles = {x};
+  function.graph.output_ids = {GraphEmitter::id_of(emitter.exp(emitter.neg(emitter.value(x))))};
+  const uint64_t before = kernel_cache().stats().misses;
+  const RecordedCall call = RecordedCall::from_graph(function);
+  EXPECT_EQ(kernel_cache().stats().misses, before);
+  EXPECT_EQ(to_text(call.function().graph), to_text(function.graph));
 }
 
 TEST(Resized, RepeatsOrLeavesOutElements) {
