@@ -1,5 +1,6 @@
 #include "bindings/compiled_callable.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -129,6 +130,24 @@ PyObject* with_table(PyObject* self, const Use& use) {
   return guarded([&]() -> PyObject* { return nb::object(use(table_of(self))).release().ptr(); });
 }
 
+/// add_fixed(structure, fixed): calls with this structure depend on these numbers, which are positions in the key and
+/// names of locations.
+PyObject* add_fixed(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return with_table(self, [&](PlanTable& table) -> nb::object {
+    if (count != 2) throw TypeError("CompiledCallable.add_fixed: expected 2 arguments, got {}", count);
+    const auto structure = nb::cast<nb::bytes>(nb::handle(arguments[0]));
+    jit::FixedNumbers fixed;
+    for (nb::handle each : nb::handle(arguments[1])) {
+      if (nb::isinstance<nb::str>(each))
+        fixed.locations.insert(nb::cast<std::string>(each));
+      else
+        fixed.positions.insert(nb::cast<uint32_t>(each));
+    }
+    table.add_fixed({structure.c_str(), structure.size()}, std::move(fixed));
+    return nb::none();
+  });
+}
+
 /// The counters, in the order of lucid.compiler.CacheInfo.
 PyObject* cache_info(PyObject* self, PyObject*) {
   return with_table(self, [](PlanTable& table) -> nb::object {
@@ -187,15 +206,15 @@ PyObject* new_callable(PyTypeObject* type, PyObject*, PyObject*) {
   });
 }
 
-/// connect(target, recorder, name, max_plans, passes, waits, verify)
+/// connect(target, recorder, name, max_plans, passes, waits, verify, dynamic)
 PyObject* connect(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    if (count != 7) throw TypeError("CompiledCallable.connect: expected 7 arguments, got {}", count);
+    if (count != 8) throw TypeError("CompiledCallable.connect: expected 8 arguments, got {}", count);
     CallableObject& object = callable(self);
     const int64_t verify = arguments[6] == Py_None ? options().verify : nb::cast<int64_t>(nb::handle(arguments[6]));
-    *object.table =
-        PlanTable::make(nb::cast<std::string>(nb::handle(arguments[2])), nb::cast<size_t>(nb::handle(arguments[3])),
-                        nb::cast<bool>(nb::handle(arguments[5])), verify);
+    *object.table = PlanTable::make(
+        nb::cast<std::string>(nb::handle(arguments[2])), nb::cast<size_t>(nb::handle(arguments[3])),
+        nb::cast<bool>(nb::handle(arguments[5])), verify, nb::cast<std::optional<bool>>(nb::handle(arguments[7])));
     Py_SETREF(object.target.function, Py_NewRef(arguments[0]));
     Py_SETREF(object.target.recorder, Py_NewRef(arguments[1]));
     Py_SETREF(object.target.passes, Py_NewRef(arguments[4]));
@@ -253,7 +272,8 @@ PyCFunction method(F function) noexcept {
 
 PyMethodDef methods[] = {
     {"connect", method(connect), METH_FASTCALL,
-     "connect($self, target, recorder, name, max_plans, passes, waits, verify, /)\n--\n\n"},
+     "connect($self, target, recorder, name, max_plans, passes, waits, verify, dynamic, /)\n--\n\n"},
+    {"add_fixed", method(add_fixed), METH_FASTCALL, "add_fixed($self, structure, fixed, /)\n--\n\n"},
     {"find", method(find), METH_FASTCALL, "find($self, args, kwargs, /)\n--\n\n"},
     {"time_steps", method(time_steps), METH_FASTCALL, "time_steps($self, args, kwargs, /)\n--\n\n"},
     {"explain_call", method(explain_call), METH_FASTCALL, "explain_call($self, args, kwargs, /)\n--\n\n"},

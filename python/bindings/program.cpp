@@ -108,6 +108,9 @@ void bind_program(nb::module_& module) {
             return to_list(program::ExampleCalls::copies_of(self.calls.resized(tensors_in(example), sizes)));
           },
           "example"_a, "sizes"_a)
+      .def(
+          "check", [](const PythonExamples& self, const PythonTracing& tracing) { self.calls.check(tracing.recorder); },
+          "tracing"_a)
       .def("has_sizes", &has_sizes, "sizes"_a, "calls"_a)
       .def("write", &write, "path"_a, "output_names"_a, "structure"_a, "targets"_a, "symbol"_a.none())
       .def_prop_rw(

@@ -1,11 +1,13 @@
 #include "bindings/python_call.h"
 
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "base/out_of_memory.h"
-#include "base/size_trace.h"
 #include "bindings/gil.h"
 #include "bindings/graph.h"
 #include "bindings/jit.h"
@@ -77,6 +79,7 @@ PyObject* PythonCall::record(PlanTable::Recording& recording) const {
       nb::cast<std::pair<nb::object, nb::object>>(recorder.attr("begin")(positional(), named(), given));
   const nb::object varying = varying_arguments(recording);
   const nb::object tracing = nb::cast(new PythonTracing, nb::rv_policy::take_ownership);
+  nb::cast<PythonTracing&>(tracing).start();
   const nb::object result = watched_call(walk, nb::cast<PythonTracing&>(tracing), recording);
   const std::optional<PassList> passes = to_passes(target_.passes);
   without_memory_error([&] {
@@ -138,32 +141,26 @@ nb::tuple PythonCall::varying_arguments(const PlanTable::Recording& recording) c
     const size_t count = argument.tensor ? 2 * argument.tensor->sizes().size() : 1;
     for (size_t i = 0; i < count; ++i) positions.push_back(argument.position + static_cast<uint32_t>(i));
   }
-  const std::vector<uint32_t> found = recording.table().varying_numbers(key(), positions);
+  const jit::VaryingNumbers varying = recording.table().varying(key(), positions);
   const nb::handle recorder(target_.recorder);
-  const nb::object dynamic = recorder.attr("dynamic");
-  const auto varies = [&](uint32_t position, size_t dim, const nb::dict& marked) {
-    if (!dynamic.is_none()) return dynamic.is(nb::handle(Py_True));
-    return std::ranges::binary_search(found, position) || marked.contains(dim);
-  };
   nb::list numbers, tensors;
-  for (const NumberArgument& argument : arguments) {
-    if (!argument.tensor) {
-      if (std::ranges::binary_search(found, argument.position))
-        numbers.append(nb::make_tuple(argument.argument, argument.position));
+  for (const auto& [argument, position, tensor] : arguments) {
+    if (!tensor) {
+      if (varying.varies(position)) numbers.append(nb::make_tuple(argument, position));
       continue;
     }
+    const auto marked = nb::cast<std::map<size_t, std::pair<std::optional<int64_t>, std::optional<int64_t>>>>(
+        recorder.attr("marked_dims")(to_object(TensorRef(tensor))));
+    std::map<size_t, SizeTrace::Range> ranges;
+    for (const auto& [dim, range] : marked) ranges[dim] = {range.first, range.second};
     nb::list dims;
-    const auto marked = nb::cast<nb::dict>(recorder.attr("marked_dims")(to_object(TensorRef(argument.tensor))));
-    for (size_t i = 0; i < argument.tensor->sizes().size(); ++i)
-      if (SizeTrace::is_traceable(argument.tensor->sizes()[i]) &&
-          varies(argument.position + static_cast<uint32_t>(i), i, marked))
-        dims.append(i);
+    for (const auto& [dim, range] : varying.dims(*tensor, position, ranges))
+      dims.append(nb::make_tuple(dim, range.low, range.high));
     const auto all = flat_.tensors();
-    if (nb::len(dims) > 0 && std::ranges::count(all, argument.tensor) == 1)
-      tensors.append(nb::make_tuple(argument.argument, std::ranges::find(all, argument.tensor) - all.begin(),
-                                    argument.position, dims));
+    if (nb::len(dims) > 0 && std::ranges::count(all, tensor) == 1)
+      tensors.append(nb::make_tuple(argument, std::ranges::find(all, tensor) - all.begin(), position, dims));
   }
-  return nb::make_tuple(numbers, tensors);
+  return nb::make_tuple(numbers, tensors, varying.fixed_locations());
 }
 
 nb::object PythonCall::watched_call(const nb::object& walk, PythonTracing& tracing,

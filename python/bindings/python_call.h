@@ -63,9 +63,9 @@ class PythonCall {
   nb::object positional() const;
   nb::dict named() const;
   nb::list given_tensors() const;
-  /// What varies of the arguments: a list of numbers, as pairs of the argument's index and the position in the key, and
-  /// a list of tensors, as tuples of the argument's index, its index among the tensors, the position of its first size,
-  /// and the dimensions whose sizes vary.
+  /// What to trace: a list of numbers, as pairs of the argument's index and the position in the key; a list of tensors,
+  /// as tuples of the argument's index, its index among the tensors, the position of its first size, and the dimensions
+  /// whose sizes vary, each with its bounds; and the names of places whose numbers are not traced.
   nb::tuple varying_arguments(const jit::PlanTable::Recording& recording) const;
   /// Calls the target between `__enter__` and `__exit__` of `walk`. Adds no Python frame between caller and target.
   nb::object watched_call(const nb::object& walk, PythonTracing& tracing, jit::PlanTable::Recording& recording) const;

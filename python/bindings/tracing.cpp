@@ -81,15 +81,16 @@ std::string lasting(const std::string& obstacle) {
 }
 
 /// Returns (recorded call, None), or (None, the reason why there is none).
-nb::tuple finish_recording(jit::Recorder& recorder, nb::handle arguments, nb::handle results, nb::handle state,
-                           const std::string& name) {
-  std::string obstacle;
+nb::tuple record(PythonTracing& self, nb::handle arguments, nb::handle results, nb::handle state,
+                 const std::string& name) {
+  std::string obstacle = self.obstacle();
+  if (!obstacle.empty()) return nb::make_tuple(nb::none(), lasting(obstacle));
   const std::vector<TensorRef> given = tensors_in(arguments);
   const std::vector<TensorRef> got = tensors_in(results);
   const std::vector<TensorRef> known = tensors_in(state);
   RecordedCallHandle recorded;
   try {
-    recorded.call = recorder.finish(given, got, known, name, obstacle);
+    recorded.call = self.recorder.finish(given, got, known, name, obstacle);
   } catch (const std::exception& error) {
     obstacle = jit::reason_of(error);
   }
@@ -97,58 +98,33 @@ nb::tuple finish_recording(jit::Recorder& recorder, nb::handle arguments, nb::ha
   return nb::make_tuple(std::move(recorded), nb::none());
 }
 
-nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
-                       const std::string& name) {
-  const std::string obstacle = tracing.obstacle();
-  if (!obstacle.empty()) return nb::make_tuple(nb::none(), lasting(obstacle));
-  return finish_recording(tracing.recorder, arguments, results, state, name);
+/// A tensor to pass in place of argument `argument`: the sizes of these dimensions are traced, each with its bounds.
+nb::object trace_sizes(PythonTracing& self, nb::handle tensor, size_t argument,
+                       const std::vector<std::tuple<size_t, std::optional<int64_t>, std::optional<int64_t>>>& dims) {
+  std::vector<jit::TracedSizes::Dimension> traced;
+  for (const auto& [dim, low, high] : dims) traced.push_back({dim, {low, high}});
+  return to_object(self.recorder.trace_sizes(expect_tensor("compile", tensor.ptr()), argument, traced));
 }
 
-/// A second recording of a call, whose ops get traced numbers and tensors with traced sizes: `_core.SymbolicTracing` in
-/// Python.
-class SymbolicTracing {
- public:
-  explicit SymbolicTracing(bool keeps_contents)
-      : recorder_({.source = source_of_user, .keeps_contents = keeps_contents}) {}
-  SymbolicTracing(const SymbolicTracing&) = delete;
-  SymbolicTracing& operator=(const SymbolicTracing&) = delete;
-  ~SymbolicTracing() { stop(); }
+/// The traced sizes, as tuples of argument, dimension, and whether the call depends on the value.
+std::vector<std::tuple<size_t, size_t, bool>> sizes_of(const PythonTracing& self) {
+  const jit::TracedSizes& traced = *self.recorder.sizes();
+  std::vector<std::tuple<size_t, size_t, bool>> sizes;
+  for (size_t i = 0; i < traced.symbols.size(); ++i)
+    sizes.emplace_back(traced.symbols[i].argument, traced.symbols[i].dim, traced.trace.is_fixed(i));
+  return sizes;
+}
 
-  /// A tensor to pass in place of argument `argument`: the sizes of these dimensions are traced, each with its bounds.
-  nb::object trace_sizes(nb::handle tensor, size_t argument,
-                         const std::vector<std::tuple<size_t, std::optional<int64_t>, std::optional<int64_t>>>& dims) {
-    std::vector<jit::TracedSizes::Dimension> traced;
-    for (const auto& [dim, low, high] : dims) traced.push_back({dim, {low, high}});
-    return to_object(recorder_.trace_sizes(expect_tensor("compile", tensor.ptr()), argument, traced));
-  }
-  void start() { recorder_.start(); }
-  void stop() { recorder_.stop(); }
-  /// See jit::number_operands. `kept` are further numbers that keep their value.
-  nb::object number_operands(PythonTracing& first, nb::handle results, nb::handle own_results,
-                             std::vector<uint32_t> kept) {
-    kept.insert(kept.end(), read().begin(), read().end());
-    const auto numbers =
-        jit::number_operands(first.context(), tensors_in(results), recorder_.context(), tensors_in(own_results), kept);
-    return numbers ? nb::cast(*numbers) : nb::none();
-  }
-  nb::tuple record(nb::handle arguments, nb::handle results, nb::handle state, const std::string& name) {
-    return finish_recording(recorder_, arguments, results, state, name);
-  }
-  void restore_contents() { recorder_.restore_contents(); }
-  const std::vector<uint32_t>& read() const { return recorder_.read_numbers(); }
-  bool caught_error() const { return recorder_.context().caught_error(); }
-  /// The traced sizes, as tuples of argument, dimension, and whether the call depends on the value.
-  std::vector<std::tuple<size_t, size_t, bool>> sizes() const {
-    const jit::TracedSizes& traced = *recorder_.sizes();
-    std::vector<std::tuple<size_t, size_t, bool>> sizes;
-    for (size_t i = 0; i < traced.symbols.size(); ++i)
-      sizes.emplace_back(traced.symbols[i].argument, traced.symbols[i].dim, traced.trace.is_fixed(i));
-    return sizes;
-  }
-
- private:
-  jit::Recorder recorder_;
-};
+/// See jit::number_operands. `first` is the recording without traced numbers; `kept` are further numbers that keep
+/// their value.
+nb::object number_operands(PythonTracing& self, PythonTracing& first, nb::handle results, nb::handle own_results,
+                           std::vector<uint32_t> kept) {
+  const std::vector<uint32_t>& read = self.recorder.read_numbers();
+  kept.insert(kept.end(), read.begin(), read.end());
+  const auto numbers =
+      jit::number_operands(first.context(), tensors_in(results), self.context(), tensors_in(own_results), kept);
+  return numbers ? nb::cast(*numbers) : nb::none();
+}
 
 /// Handles of the cells from outside that the call accessed.
 nb::list accessed_tensors(PythonTracing& self) {
@@ -202,19 +178,16 @@ nb::list records(PythonTracing& self, nb::handle inputs) {
 
 }  // namespace
 
-PythonTracing::PythonTracing()
-    : caller_(PyThreadState_GetFrame(PyThreadState_Get())), before_(std::exchange(t_tracing, this)) {
+void PythonTracing::start() {
+  caller_ = PyThreadState_GetFrame(PyThreadState_Get());
+  if (!is_symbolic_) before_ = std::exchange(t_tracing, this);
   recorder.start();
-}
-
-PythonTracing::~PythonTracing() {
-  stop();
-  Py_XDECREF(caller_);
 }
 
 void PythonTracing::stop() {
   recorder.stop();
   if (t_tracing == this) t_tracing = before_;
+  Py_CLEAR(caller_);  // its locals may hold this object
 }
 
 std::string PythonTracing::obstacle() const {
@@ -299,12 +272,17 @@ std::vector<TensorRef> tensors_in(nb::handle sequence) {
 
 void bind_tracing(nb::module_& module) {
   nb::class_<PythonTracing>(module, "Tracing")
-      .def(nb::init<>())
+      .def(nb::init<bool, bool>(), "keeps_contents"_a = false, "is_symbolic"_a = false)
+      .def("trace_sizes", &trace_sizes, "tensor"_a, "argument"_a, "dims"_a)
+      .def("start", &PythonTracing::start)
       .def("stop", &PythonTracing::stop)
-      .def("keep_contents", [](PythonTracing& self) { self.context().keep_contents(); })
-      .def("restore_contents", [](PythonTracing& self) { self.context().restore_contents(); })
+      .def("restore_contents", [](PythonTracing& self) { self.recorder.restore_contents(); })
+      .def("record", &record, "arguments"_a, "results"_a, "state"_a, "name"_a)
+      .def("number_operands", &number_operands, "first"_a, "results"_a, "own_results"_a, "kept"_a)
+      .def_prop_ro("read_numbers", [](const PythonTracing& self) { return self.recorder.read_numbers(); })
+      .def_prop_ro("sizes", &sizes_of)
+      .def_prop_ro("caught_error", [](const PythonTracing& self) { return self.context().caught_error(); })
       .def_prop_ro("ran_backward", [](PythonTracing& self) { return self.context().ran_backward(); })
-      .def_prop_ro("sets_up", [](PythonTracing& self) { return self.context().trace().sets_up; })
       .def_prop_ro("floats", &floats_of)
       .def_rw("forwards_scalars", &PythonTracing::forwards_scalars)
       .def_prop_ro("accessed", &accessed_tensors)
@@ -312,17 +290,6 @@ void bind_tracing(nb::module_& module) {
       .def_prop_ro("effects", [](PythonTracing& self) { return self.context().effects(); })
       .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context()); })
       .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.obstacle()); });
-  nb::class_<SymbolicTracing>(module, "SymbolicTracing")
-      .def(nb::init<bool>(), "keeps_contents"_a = false)
-      .def("trace_sizes", &SymbolicTracing::trace_sizes, "tensor"_a, "argument"_a, "dims"_a)
-      .def("start", &SymbolicTracing::start)
-      .def("stop", &SymbolicTracing::stop)
-      .def("restore_contents", &SymbolicTracing::restore_contents)
-      .def_prop_ro("read", &SymbolicTracing::read)
-      .def_prop_ro("sizes", &SymbolicTracing::sizes)
-      .def_prop_ro("caught_error", &SymbolicTracing::caught_error)
-      .def("number_operands", &SymbolicTracing::number_operands, "first"_a, "results"_a, "own_results"_a, "kept"_a)
-      .def("record", &SymbolicTracing::record, "arguments"_a, "results"_a, "state"_a, "name"_a);
   module.def("set_traced_number", [](nb::handle type) {
     traced_number_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());  // kept for ever, as are other classes
   });
@@ -345,7 +312,6 @@ void bind_tracing(nb::module_& module) {
   module.def("tracing_effects", [] { return t_tracing ? t_tracing->context().effects() : size_t{0}; });
   module.def("is_tracing", [] { return jit::TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
-  module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);
 }
 
 }  // namespace lucid::python

@@ -82,14 +82,14 @@ void bind_capture(nb::module_& module) {
              "Stores objects in locations of GuardSet.writes(), given as pairs. No other Python code runs meanwhile.");
   module.def(
       "end_retrace",
-      [](const nb::list& locations, bool collects) {
+      [](const nb::list& locations, bool collects, nb::handle tracer) {
         replace_in(locations);
         if (collects) PyGC_Enable();
-        PyEval_SetTrace(nullptr, nullptr);
+        nb::borrow(PySys_GetObject("settrace"))(tracer);
       },
-      "locations"_a, "collects"_a,
-      "Puts objects back in locations, enables the garbage collector if it `collects`, and ends tracing. An interrupt "
-      "comes before all of this, or after it.");
+      "locations"_a, "collects"_a, "tracer"_a.none(),
+      "Puts objects back in locations, enables the garbage collector if it `collects`, and sets the trace function. An "
+      "interrupt comes before all of this, or after it.");
   module.def(
       "is_only_thread",
       [] {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core, _effects
 from ._export_names import encodable, levels_of, output_names, referenced, state_names, symbol_of, write_header
-from ._export_sizes import DifferentError, SizedCall, Sizes, Traced, sizes_to_compare, trace
+from ._export_sizes import DifferentError, Sizes, Traced, sizes_to_compare, trace
 from ._exported import arguments, input_names, original, training_ops, warn_of
 from ._structure import structure_of, to_text
 from .autograd import grad_enabled, no_grad
@@ -20,6 +20,7 @@ from .nn import Module
 # The compiler is loaded when it is first used.
 if TYPE_CHECKING:
     from .compiler._capture import Outcome, Recording
+    from .compiler._symbolic_retrace import Run
 
 # Sizes of a dimension that is given by a name only.
 _DEFAULT_MAX = 64
@@ -186,51 +187,49 @@ class _Exporter:
         if _core.is_tracing():
             raise RuntimeError("lucid.export cannot be called by a function that is being recorded")
         first, results = self._trace(args, given)
-        if self.keeps_gradients and not first.ran_backward:
+        if self.keeps_gradients and not first.tracing.ran_backward:
             # Without a backward pass, a gradient graph would only hold memory.
             self.keeps_gradients = False
             first, results = self._trace(args, given)
         symbolic = self._traced(args, given).call if self.calls.bounds else None
         call, obstacle = symbolic, None
         if call is None:
-            if self.calls.bounds and first.ran_backward:
+            if self.calls.bounds and first.tracing.ran_backward:
                 # The runs with symbolic sizes have replaced the gradients.
                 first, results = self._trace(args, given)
-            captured = [tensor for tensor in first.accessed if all(tensor is not each for each in given)]
-            call, obstacle = _core.record_trace(first, given, results, captured, self.name)
+            call, obstacle = first.tracing.record(given, results, first.captured, self.name)
         if call is not None:
             program = call.program()
             obstacle = program.compile_now()
         if call is None or obstacle is not None:
             raise ValueError(f"lucid.export: the call cannot be compiled: {obstacle}")
-        if not first.ran_backward:
+        if not first.tracing.ran_backward:
             self.training |= dict.fromkeys(training_ops(program.graph))
         if symbolic is not None:
             self.symbolic.append(len(self.calls.sizes))
+        state = program.state  # before the names, which are found by id
         names = state_names(self.target)
-        return program, [names.get(id(tensor), "state") for tensor in program.state]
+        return program, [names.get(id(tensor), "state") for tensor in state]
 
-    def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
+    def _trace(self, args: tuple[Any, ...], given: list[_core.Tensor]) -> tuple[Run, list[_core.Tensor]]:
         """Records a call, as often as it takes to know what it depends on."""
         from .compiler._escaping_scalars import EscapingScalars
+        from .compiler._symbolic_retrace import retrace
 
         for _ in range(_MAX_TRIES):
             values = self._values(args, given)
             recording = self.capture.begin(values)
-            tracing = _core.Tracing()
-            tracing.keep_contents()
-            try:
+
+            def call(*values: Any, recording: Recording = recording) -> tuple[Any, list[_core.Tensor]]:
                 with self._grad_mode(), recording:
                     result = _call(self.target, values)
-                results = self._results(result)
-            finally:
-                tracing.stop()
-                tracing.restore_contents()
-            if tracing.sets_up:
-                raise ValueError(
-                    "lucid.export: the call creates state that later calls use, such as an optimizer's; call the "
-                    "function once before it is exported"
-                )
+                return result, self._results(result)
+
+            run = retrace(call, values, {}, given, keeps_contents=True, watches=False)
+            if run.error is not None:
+                raise run.error
+            tracing, (result, results) = run.tracing, run.result
+            self.calls.check(tracing)
             floats = EscapingScalars(tracing.floats)
             leaving = floats if floats.copies and recording.forwards(floats) else None
             self.inspects = self.inspects or recording.inspects_numbers
@@ -241,18 +240,18 @@ class _Exporter:
             if not outcome.record_again:
                 self._check_recording(tracing, recording, outcome, [name for _, name, _, _ in writes])
                 self.unrepeated |= dict.fromkeys(call.name for call in recording.log.calls)
-                return tracing, results
+                return run, results
         raise ValueError("lucid.export: the call runs other code each time that it is called")
 
     def _traced(self, args: tuple[Any, ...], given: list[_core.Tensor]) -> Traced:
         """Records a call with symbolic sizes."""
 
-        def run(tensors: Sequence[_core.Tensor]) -> list[_core.Tensor]:
+        def call(*values: Any) -> list[_core.Tensor]:
             with self._grad_mode():
-                result = self.target(*self._values(args, tensors))
+                result = self.target(*values)
             return self._results(result)
 
-        traced = trace(SizedCall(run, given, self.calls.dims, self.name))
+        traced = trace(call, self._values(args, given), given, self.calls.dims, self.name)
         self.codes |= traced.codes
         if traced.raised and not self.calls.hint:
             self.calls.hint = f"; {traced.raised}"

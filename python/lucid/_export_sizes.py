@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,27 +25,6 @@ _MAX_SAMPLES = 24
 _MAX_SAMPLED_SIZE = 1024
 
 Sizes = tuple[int, ...]
-
-
-class SizedCall(NamedTuple):
-    """A call whose sizes may vary."""
-
-    # Calls the function with these tensors.
-    run: Callable[[Sequence[_core.Tensor]], list[_core.Tensor]]
-    given: list[_core.Tensor]
-    # For each tensor, the dimensions whose sizes vary, with their bounds.
-    dims: list[list[tuple[int, int, int]]]
-    name: str
-
-
-class _Ran(NamedTuple):
-    """A call that ran."""
-
-    failed: bool
-    results: list[_core.Tensor]
-    # What the tensors that it may have written to held afterwards.
-    state: list[_core.Tensor]
-    watch: RaiseWatch
 
 
 class DifferentError(ValueError):
@@ -70,58 +48,40 @@ class Traced(NamedTuple):
     codes: set[CodeType]
 
 
-def _run(
-    call: SizedCall, given: Sequence[_core.Tensor], tracing: _core.Tracing | _core.SymbolicTracing, written: Any
-) -> _Ran:
-    from .compiler._symbolic_retrace import RaiseWatch
+def trace(
+    function: Callable[..., list[_core.Tensor]],
+    args: tuple[Any, ...],
+    given: list[_core.Tensor],
+    dims: Sequence[list[tuple[int, int | None, int | None]]],
+    name: str,
+) -> Traced:
+    """Records a call with symbolic sizes. `given` are the tensors among the arguments, `dims` the dimensions of each
+    whose sizes vary. Raises ValueError if the call does something else than with plain sizes."""
+    from .compiler._numbers import Varying, VaryingTensor
+    from .compiler._symbolic_retrace import retrace
 
-    watch, before = RaiseWatch(), sys.gettrace()
-    results: list[_core.Tensor] = []
-    failed = False
-    try:
-        sys.settrace(watch)
-        try:
-            results = call.run(given)
-        except Exception:
-            failed = True
-        finally:
-            sys.settrace(before)
-    finally:
-        tracing.stop()
-        state = [tensor.detach().clone() for tensor in written()]
-        tracing.restore_contents()
-    return _Ran(failed, results, state, watch)
+    def touched(tracing: _core.Tracing) -> list[_core.Tensor]:
+        return [] if tracing.may_run_twice else tracing.accessed
 
-
-def trace(call: SizedCall) -> Traced:
-    """Records a call with symbolic sizes. Raises ValueError if it does something else than with plain ones."""
-    given = call.given
-    first = _core.Tracing()
-    first.keep_contents()
-
-    def written() -> list[_core.Tensor]:
-        return [] if first.may_run_twice else first.accessed
-
-    plain = _run(call, given, first, written)
-    captured = [tensor for tensor in first.accessed if all(tensor is not each for each in given)]
-    expected, _ = _core.record_trace(first, given, plain.results, captured, call.name)
-    second = _core.SymbolicTracing(keeps_contents=True)
-    symbolic = [
-        second.trace_sizes(tensor, position, call.dims[position]) if call.dims[position] else tensor
-        for position, tensor in enumerate(given)
-    ]
-    second.start()
-    traced = _run(call, symbolic, second, written)
-    if traced.failed or second.caught_error or traced.watch.raised != plain.watch.raised:
+    plain = retrace(function, args, {}, given, keeps_contents=True, written=touched)
+    first = plain.tracing
+    # The second run replaces gradients.
+    expected, _ = first.record(given, plain.result or [], plain.captured, name)
+    varying = [VaryingTensor(index, index, 0, sizes) for index, sizes in enumerate(dims) if sizes]
+    traced = retrace(
+        function, args, {}, given, Varying([], varying, []), keeps_contents=True, written=lambda _: touched(first)
+    )
+    second = traced.tracing
+    if traced.error is not None or second.caught_error or traced.watch.raised != plain.watch.raised:
         return Traced(None, _raised_once(plain.watch, traced.watch), traced.watch.codes)
-    is_same = first.may_run_twice and second.number_operands(first, plain.results, traced.results, []) is not None
-    recorded, obstacle = second.record(symbolic, traced.results, captured, call.name)
+    is_same = first.may_run_twice and second.number_operands(first, plain.result, traced.result, []) is not None
+    recorded, obstacle = second.record(traced.given, traced.result, plain.captured, name)
     if recorded is None:
         raise ValueError(f"lucid.export: the call cannot be compiled: {obstacle}")
-    found = None if is_same else _difference(expected, recorded)
+    found = None if is_same else _difference_of_calls(expected, recorded)
     if found is None and first.may_run_twice and not is_same:
         found = "a tensor or a branch differs"
-    tensors = zip([*plain.results, *plain.state], [*traced.results, *traced.state])
+    tensors = zip([*plain.result, *plain.contents], [*traced.result, *traced.contents])
     if found is None and any(_core.first_difference(a, b) is not None for a, b in tensors):
         found = "a result differs"
     if found is not None:
@@ -145,14 +105,17 @@ def _describe(graph: _core.IRGraph, node: _core.IRNode) -> str:
     return repr((node.op, node.attributes, node.inputs, node.input_ids, node.outputs, outputs, node.has_gradient))
 
 
-def _difference(plain: _core.RecordedCall | None, traced: _core.RecordedCall) -> str | None:
-    """Says in which op two recordings for one size differ; None if they do not."""
+def _difference_of_calls(plain: _core.RecordedCall | None, traced: _core.RecordedCall) -> str | None:
     if plain is None:
         return "it can be recorded with one of the two only"
     try:
-        left, right = plain.graph, traced.graph
+        return difference(plain.graph, traced.graph)
     except RuntimeError as error:
         raise ValueError(f"lucid.export: the call cannot be compiled: {reason_of(error)}") from None
+
+
+def difference(left: _core.IRGraph, right: _core.IRGraph) -> str | None:
+    """Says in which op two recordings for one size differ; None if they do not."""
     for a, b in itertools.zip_longest(left.nodes, right.nodes):
         if a is None or b is None or a.op != b.op:
             return f"it computes {_place(b)} in place of {_place(a)}"

@@ -29,16 +29,22 @@ std::vector<TensorRef> refs(std::span<const Tensor> tensors) {
 /// The arguments of a call while it is recorded: the numbers, and the sizes that vary, are traced.
 class CppCall::Traced {
  public:
-  explicit Traced(const CppCall& call)
-      : call_(call), fixed_(call.table_.fixed(call.key_.structure())), may_replace_(may_replace_tensors()) {
-    trace_sizes_of_tensors();
-    for (size_t i = 0; i < call.arguments_.sizes().size(); ++i) {
-      const Dim size = call.arguments_.sizes()[i].unguarded();
-      passed_.sizes.push_back(is_fixed(call.first_size_ + i) ? size : recorder_.trace_size(size, i));
+  explicit Traced(const CppCall& call) : call_(call) {
+    const std::vector<TensorImpl*> candidates = replaceable_tensors();
+    const VaryingNumbers varying = call.table_.plans().varying(call.key_, positions_of(candidates));
+    for (TensorImpl* const tensor : candidates) trace_sizes_of(*tensor, varying);
+    for (size_t i = 0; i < call.arguments_.tensors().size(); ++i) {
+      const Tensor& tensor = call.arguments_.tensors()[i];
+      if (call.arguments_.is_direct(i))
+        passed_.tensors.push_back(tensor.defined() ? wrap(TensorRef(traced_of(tensor.impl()))) : tensor);
     }
-    for (size_t i = 0; i < call.arguments_.numbers().size(); ++i) {
+    for (uint32_t i = 0; i < call.arguments_.sizes().size(); ++i) {
+      const Dim size = call.arguments_.sizes()[i].unguarded();
+      passed_.sizes.push_back(varying.is_fixed(call.first_size_ + i) ? size : recorder_.trace_size(size, i));
+    }
+    for (uint32_t i = 0; i < call.arguments_.numbers().size(); ++i) {
       const Number number = call.arguments_.numbers()[i].with_trace(0);
-      passed_.numbers.push_back(is_fixed(call.first_number_ + i) ? number : recorder_.trace_number(number, i));
+      passed_.numbers.push_back(varying.is_fixed(call.first_number_ + i) ? number : recorder_.trace_number(number, i));
     }
   }
 
@@ -111,31 +117,26 @@ class CppCall::Traced {
 
  private:
   NumberTrace& numbers() const { return *recorder_.numbers(); }
-  bool is_fixed(size_t position) const { return fixed_.contains(static_cast<uint32_t>(position)); }
 
-  void trace_sizes_of_tensors() {
+  /// The tensors in whose place the function may get other handles.
+  std::vector<TensorImpl*> replaceable_tensors() const {
+    std::vector<TensorImpl*> found;
+    if (!may_replace_tensors()) return found;
     const std::vector<Tensor>& tensors = call_.arguments_.tensors();
     for (size_t i = 0; i < tensors.size(); ++i) {
       TensorImpl* const tensor = call_.arguments_.is_direct(i) ? tensors[i].impl() : nullptr;
-      if (tensor && may_replace_ && std::ranges::count(call_.tensors_, tensor) == 1) candidates_.push_back(tensor);
+      if (tensor && std::ranges::count(call_.tensors_, tensor) == 1) found.push_back(tensor);
     }
-    const std::set<uint32_t> varying = varying_positions();
-    for (TensorImpl* const tensor : candidates_) {
-      std::vector<TracedSizes::Dimension> dims;
-      for (size_t dim = 0; dim < tensor->sizes().size(); ++dim) {
-        const uint32_t position = first_position_of(tensor) + static_cast<uint32_t>(dim);
-        const bool varies = call_.table_.dynamic().value_or(varying.contains(position));
-        if (varies && !is_fixed(position) && SizeTrace::is_traceable(tensor->sizes()[dim])) dims.push_back({dim});
-      }
-      const auto index = static_cast<size_t>(std::ranges::find(call_.tensors_, tensor) - call_.tensors_.begin());
-      if (dims.empty()) continue;
-      replaced_.emplace_back(tensor, recorder_.trace_sizes(*tensor, index, dims));
-      got_.push_back(alias_of(*tensor));
-      if (tensor->is_view()) replaced_.back().second->set_view_of(tensor->root(), tensor->view_kind());
-    }
-    for (size_t i = 0; i < tensors.size(); ++i)
-      if (call_.arguments_.is_direct(i))
-        passed_.tensors.push_back(tensors[i].defined() ? wrap(TensorRef(traced_of(tensors[i].impl()))) : tensors[i]);
+    return found;
+  }
+
+  void trace_sizes_of(TensorImpl& tensor, const VaryingNumbers& varying) {
+    const std::vector<TracedSizes::Dimension> dims = varying.dims(tensor, first_position_of(&tensor));
+    if (dims.empty()) return;
+    const auto index = static_cast<size_t>(std::ranges::find(call_.tensors_, &tensor) - call_.tensors_.begin());
+    replaced_.emplace_back(&tensor, recorder_.trace_sizes(tensor, index, dims));
+    got_.push_back(alias_of(tensor));
+    if (tensor.is_view()) replaced_.back().second->set_view_of(tensor.root(), tensor.view_kind());
   }
 
   /// What the function did to a handle in place of an argument, it did to the argument.
@@ -156,7 +157,7 @@ class CppCall::Traced {
   /// Whether the function may get other handles on the memory of its arguments: these have no gradient state yet, and
   /// an earlier call had no effects.
   bool may_replace_tensors() const {
-    if (call_.table_.dynamic() == false) return false;
+    if (call_.table_.plans().dynamic() == false) return false;
     if (std::ranges::any_of(call_.tensors_,
                             [](const TensorImpl* tensor) { return tensor->autograd() || requires_grad(*tensor); }))
       return false;
@@ -169,13 +170,13 @@ class CppCall::Traced {
     return is_known && !has_effects;
   }
 
-  std::set<uint32_t> varying_positions() const {
+  /// The positions in the key of the sizes and strides of these tensors, and of the numbers among the arguments.
+  std::vector<uint32_t> positions_of(std::span<TensorImpl* const> tensors) const {
     std::vector<uint32_t> positions;
-    for (const TensorImpl* tensor : candidates_)
+    for (const TensorImpl* tensor : tensors)
       for (uint32_t i = 0; i < 2 * tensor->sizes().size(); ++i) positions.push_back(first_position_of(tensor) + i);
     for (auto i = call_.first_number_; i < call_.key_.numbers().size(); ++i) positions.push_back(i);
-    const std::vector<uint32_t> varying = call_.table_.plans().varying_numbers(call_.key_, positions);
-    return {varying.begin(), varying.end()};
+    return positions;
   }
 
   uint32_t first_position_of(const TensorImpl* tensor) const {
@@ -197,13 +198,9 @@ class CppCall::Traced {
   }
 
   const CppCall& call_;
-  const std::set<uint32_t> fixed_;
-  const bool may_replace_;
   Recorder recorder_{{.collects_dependencies = true}};
   TracedArguments passed_;
-  /// The tensors whose sizes could be traced.
-  std::vector<TensorImpl*> candidates_;
-  /// Those whose sizes are traced, and what the function gets in their place.
+  /// The tensors whose sizes are traced, and what the function gets in their place.
   std::vector<std::pair<TensorImpl*, TensorRef>> replaced_;
   /// What those were then.
   std::vector<TensorRef> got_;
@@ -341,14 +338,14 @@ std::optional<CppCall::Varying> CppCall::find_varying(Traced& traced, const Resu
   if (traced.recorder().traces_sizes()) {
     std::set<uint32_t> sizes = traced.positions_of_sizes(true), fixed = traced.positions_of_sizes(false);
     if (found.has_effects) fixed.merge(sizes);
-    table_.add_fixed(key_.structure(), fixed);
+    table_.plans().add_fixed(key_.structure(), {.positions = std::move(fixed)});
     if (found.has_effects || sizes.empty()) return std::nullopt;
     found.positions = std::move(sizes);
     found.positions.merge(traced.positions_of_strides());
   }
   std::set<uint32_t> numbers = traced.positions_of_numbers(true), fixed = traced.positions_of_numbers(false);
   if (leaves_graph) fixed.merge(numbers);
-  table_.add_fixed(key_.structure(), fixed);
+  table_.plans().add_fixed(key_.structure(), {.positions = std::move(fixed)});
   const std::shared_ptr<NumberTrace>& trace = traced.recorder().numbers();
   std::vector<uint32_t> given = renumber_operands(
       context, [&](uint32_t number) { return !leaves_graph && trace->has(number) && !trace->depends_on(number); });

@@ -9,21 +9,8 @@ namespace lucid::jit {
 
 CppTable::CppTable(const CompileOptions& options)
     : plans_(PlanTable::make("function", options.max_cache_entries, options.wait,
-                             options.verify.value_or(lucid::options().verify))),
-      dynamic_(options.dynamic),
+                             options.verify.value_or(lucid::options().verify), options.dynamic)),
       depends_on_(options.depends_on) {}
-
-std::set<uint32_t> CppTable::fixed(std::string_view structure) const {
-  const std::lock_guard lock(mutex());
-  const auto found = fixed_.find(structure);
-  return found == fixed_.end() ? std::set<uint32_t>() : found->second;
-}
-
-void CppTable::add_fixed(std::string_view structure, const std::set<uint32_t>& positions) {
-  const std::lock_guard lock(mutex());
-  if (fixed_.size() >= kMaxRemembered) fixed_.clear();
-  fixed_[std::string(structure)].insert(positions.begin(), positions.end());
-}
 
 bool CppTable::add_keeping(const CallKey& key) {
   const std::span<const int64_t> numbers = key.numbers();

@@ -2,7 +2,6 @@
 
 #include <lucid/compile.h>
 
-#include <map>
 #include <set>
 
 #include "base/number_trace.h"
@@ -18,24 +17,17 @@ class CppTable {
   PlanTable& plans() const { return *plans_; }
   /// Values that the function reads and that the library cannot see.
   const Dependencies& depends_on() const { return depends_on_; }
-  /// Whether sizes of tensors are traced: all, none, or those that vary.
-  std::optional<bool> dynamic() const { return dynamic_; }
-  /// For keys with this structure: the positions of numbers on whose values the calls depend.
-  std::set<uint32_t> fixed(std::string_view structure) const;
-  void add_fixed(std::string_view structure, const std::set<uint32_t>& positions);
   /// A recorded call with this key has kept a tensor that it created. Returns whether it is the first one: later calls
   /// may find that tensor, and keep none.
   bool add_keeping(const CallKey& key);
 
  private:
   Mutex& mutex() const { return mutex_of(LockRank::kPlanTable, this); }
-  /// How many structures and keys are remembered.
+  /// How many keys are remembered.
   static constexpr size_t kMaxRemembered = 64;
 
   const std::shared_ptr<PlanTable> plans_;
-  const std::optional<bool> dynamic_;
   const Dependencies depends_on_;
-  std::map<std::string, std::set<uint32_t>, std::less<>> fixed_;
   /// The structures and numbers of the keys given to add_keeping().
   std::set<std::pair<std::string, std::vector<int64_t>>> keeping_;
 };

@@ -58,9 +58,11 @@ std::string TablePlan::name_of(const ShadowRun::Difference& difference) const {
   return difference.is_gradient ? "the gradient of " + name : name;
 }
 
-std::shared_ptr<PlanTable> PlanTable::make(std::string name, size_t max_plans, bool waits, int64_t verify) {
+std::shared_ptr<PlanTable> PlanTable::make(std::string name, size_t max_plans, bool waits, int64_t verify,
+                                           std::optional<bool> dynamic) {
   if (max_plans < 1) throw ValueError("compile: max_cache_entries must be at least 1, got 0");
-  std::shared_ptr<PlanTable> table(new PlanTable(std::move(name), max_plans, waits || options().compile_wait, verify));
+  std::shared_ptr<PlanTable> table(
+      new PlanTable(std::move(name), max_plans, waits || options().compile_wait, verify, dynamic));
   const std::lock_guard lock(tables_mutex());
   auto& tables = all_tables().tables;
   std::erase_if(tables, [](const std::weak_ptr<PlanTable>& other) { return other.expired(); });
@@ -247,6 +249,7 @@ void PlanTable::drop() {
   ++changes_;
   budget_ = RecordingBudget(max_plans_, !waits_, counters_.hits);
   entries.swap(entries_);
+  fixed_.clear();
   plans.swap(plans_);
   pending.swap(pending_);
 }
@@ -320,27 +323,6 @@ Ref<TablePlan> PlanTable::newest_alike(const CallKey& key) const {
   for (const Ref<TablePlan>& plan : std::views::reverse(plans_))
     if (plan->structure == key.structure()) return plan;
   return nullptr;
-}
-
-std::vector<uint32_t> PlanTable::varying_numbers(const CallKey& key, std::span<const uint32_t> positions) const {
-  std::vector<uint32_t> varying;
-  const auto add = [&](uint32_t position) {
-    if (std::ranges::find(varying, position) == varying.end()) varying.push_back(position);
-  };
-  for (const Ref<TablePlan>& plan : plans_now()) {
-    const NumberPattern& pattern = plan->pattern;
-    if (plan->structure != key.structure()) continue;
-    std::vector<uint32_t> all(pattern.varying);
-    all.insert(all.end(), positions.begin(), positions.end());
-    std::ranges::sort(all);
-    const auto repeated = std::ranges::unique(all);
-    all.erase(repeated.begin(), repeated.end());
-    if (NumberPattern(pattern.numbers, all) != NumberPattern(key.numbers(), all)) continue;
-    for (const uint32_t position : positions)
-      if (pattern.varies(position) || pattern.numbers[position] != key.numbers()[position]) add(position);
-  }
-  std::ranges::sort(varying);
-  return varying;
 }
 
 void finish_all_recordings() {

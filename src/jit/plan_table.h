@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,6 +20,7 @@
 #include "jit/recording_budget.h"
 #include "jit/shadow_run.h"
 #include "jit/table_plan.h"
+#include "jit/varying_numbers.h"
 
 namespace lucid::jit {
 
@@ -51,9 +53,10 @@ class PlanTable {
   class Recording;
 
   /// `waits`: whether calls wait for plans that are being compiled. Otherwise, unless LUCID_COMPILE_WAIT is set, they
-  /// run eagerly meanwhile. Every `verify`-th call that runs a plan is compared with the function; none if 0.
+  /// run eagerly meanwhile. Every `verify`-th call that runs a plan is compared with the function; none if 0. `dynamic`
+  /// says which sizes of tensors are traced: all, none, or, without a value, those that vary.
   static std::shared_ptr<PlanTable> make(std::string name, size_t max_plans, bool waits = false,
-                                         int64_t verify = options().verify);
+                                         int64_t verify = options().verify, std::optional<bool> dynamic = {});
   ~PlanTable();
   PlanTable(const PlanTable&) = delete;
   PlanTable& operator=(const PlanTable&) = delete;
@@ -69,8 +72,7 @@ class PlanTable {
 
   // Those up to clear() finish the pending recordings first.
   PlanCounters counters();
-  /// Oldest first.
-  std::vector<Ref<TablePlan>> plans();
+  std::vector<Ref<TablePlan>> plans();  // oldest first
   std::string explain();
   /// Describes what a call would do. `found` is the plan that find() returned; `difference` says why newest() does not
   /// match.
@@ -88,9 +90,10 @@ class PlanTable {
   Ref<TablePlan> newest(const CallKey& key) const;
   /// The newest plan with the structure of a key.
   Ref<TablePlan> newest_alike(const CallKey& key) const;
-  /// Which of the numbers at `positions` vary: plans that agree with the key in everything else have other values
-  /// there, or let them vary.
-  std::vector<uint32_t> varying_numbers(const CallKey& key, std::span<const uint32_t> positions) const;
+  /// What the recording of a call with this key traces, of the numbers and sizes at `positions`.
+  VaryingNumbers varying(const CallKey& key, std::span<const uint32_t> positions) const;
+  /// Calls with this structure depend on these numbers: each value has a plan of its own.
+  void add_fixed(std::string_view structure, FixedNumbers fixed);
   /// The plans, oldest first, including pending ones, without waiting for them.
   std::vector<Ref<TablePlan>> plans_now() const;
   /// Removes plans that can never match again, pending or not, unless they are gone already.
@@ -102,6 +105,7 @@ class PlanTable {
 
   const std::string& name() const { return name_; }
   size_t max_plans() const { return max_plans_; }
+  std::optional<bool> dynamic() const { return dynamic_; }
   /// How many entries the plans fill, of at most max_plans(). The branches of a key are one entry.
   size_t filled();
   /// How many recorded plans have not been added to the table yet, whether compiled or not.
@@ -160,8 +164,13 @@ class PlanTable {
     kRecord
   };
 
-  PlanTable(std::string name, size_t max_plans, bool waits, int64_t verify)
-      : name_(std::move(name)), max_plans_(max_plans), waits_(waits), verify_(verify), budget_(max_plans, !waits) {}
+  PlanTable(std::string name, size_t max_plans, bool waits, int64_t verify, std::optional<bool> dynamic)
+      : name_(std::move(name)),
+        max_plans_(max_plans),
+        waits_(waits),
+        verify_(verify),
+        dynamic_(dynamic),
+        budget_(max_plans, !waits) {}
 
   /// Whether to compare the next call that runs a plan with the function.
   bool verifies_next() { return verify_ != 0 && replays_.fetch_add(1, std::memory_order_relaxed) % verify_ == 0; }
@@ -237,19 +246,19 @@ class PlanTable {
   void finish_recordings_of(const CallKey& key);
 
   Mutex& mutex() const { return mutex_of(LockRank::kPlanTable, this); }
-
   const std::string name_;
   const size_t max_plans_;
   const bool waits_;
   const int64_t verify_;
+  const std::optional<bool> dynamic_;
   /// How many calls have run a plan; counted only for `verify_`.
   std::atomic<int64_t> replays_ = 0;
   RecordingBudget budget_;
-  /// Set while a thread records.
-  BusyFlag recording_;
+  BusyFlag recording_;  // set while a thread records
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
-  std::deque<Ref<TablePlan>> plans_;    // oldest first
-  std::deque<Ref<TablePlan>> pending_;  // in the order of recording
+  std::map<std::string, FixedNumbers, std::less<>> fixed_;  // by structure
+  std::deque<Ref<TablePlan>> plans_;                        // oldest first
+  std::deque<Ref<TablePlan>> pending_;                      // in the order of recording
   /// Counts changes of the plans, so that a call can tell whether to search again.
   uint64_t changes_ = 0;
   /// Counts calls of drop(): a recording that began in an earlier generation is discarded.

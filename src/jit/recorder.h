@@ -42,8 +42,10 @@ class Recorder {
   void start();
   /// Ends the run. Does nothing if it has ended.
   void stop();
-  /// After the run: gives memory from outside its old contents.
-  void restore_contents() { context().restore_contents(); }
+  /// After the run: gives memory from outside its old contents. Does nothing if there was no run.
+  void restore_contents() {
+    if (context_) context_->restore_contents();
+  }
 
   /// The recording of the run, from start() on.
   TracingContext& context() {

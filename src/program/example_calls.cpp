@@ -1,7 +1,6 @@
 #include "program/example_calls.h"
 
 #include "base/error.h"
-#include "jit/recorder.h"
 #include "tensor/api.h"
 #include "tensor/tensor_impl.h"
 
@@ -78,6 +77,14 @@ void ExampleCalls::check(const Example& example) const {
             caller_, input.name, to_string(first), to_string(type.shape));
     }
   }
+}
+
+void ExampleCalls::check(const jit::Recorder& recorder) const {
+  if (recorder.context().trace().sets_up)
+    throw ValueError(
+        "{}: the call creates state that later calls use, such as an optimizer's; call the function once before it is "
+        "exported",
+        caller_);
 }
 
 void ExampleCalls::check_size(int64_t size, const Symbol& symbol, int64_t& known, const Signature& input) const {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "jit/recorder.h"
 #include "program/export.h"
 
 namespace lucid::program {
@@ -34,6 +35,8 @@ class ExampleCalls {
   void record(std::span<const Example> examples, const Record& record);
   std::string hint;
 
+  /// Throws ValueError if a recorded call is not typical of later ones.
+  void check(const jit::Recorder& recorder) const;
   /// In row-major order, so that each input has memory of its own.
   static Example copies_of(const Example& example);
   /// An example with other sizes: its elements are repeated or left out.

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "data/output_file.h"
-#include "jit/recorder.h"
 #include "program/example_calls.h"
 #include "tensor/api.h"
 #include "tensor/grad_mode.h"
@@ -78,10 +77,7 @@ class FunctionExporter {
       inputs.push_back(dims.empty() ? given[i] : recorder.trace_sizes(*given[i], i, dims));
     }
     const std::vector<TensorRef> results = call(recorder, inputs);
-    if (recorder.context().trace().sets_up)
-      throw ValueError(
-          "export_program: the call creates state that later calls use, such as an optimizer's; call the function once "
-          "before it is exported");
+    calls_.check(recorder);
     std::string obstacle = recorder.obstacle();
     std::vector<const TensorImpl*> pointers;
     for (const TensorRef& result : results) pointers.push_back(result.get());

@@ -111,6 +111,46 @@ TEST_F(PlanTableTest, KeysHaveAStructureAndNumbers) {
   EXPECT_NE(one.key().structure(), matrix.key().structure());
 }
 
+std::vector<size_t> dims_of(const VaryingNumbers& varying, const Tensor& x,
+                            const std::map<size_t, SizeTrace::Range>& marked = {}) {
+  std::vector<size_t> dims;
+  for (const TracedSizes::Dimension& dimension : varying.dims(unwrap(x), 0, marked)) dims.push_back(dimension.dim);
+  return dims;
+}
+
+TEST_F(PlanTableTest, DecidesWhatIsTraced) {
+  using Dims = std::vector<size_t>;
+  const Tensor x = ones({3});
+  const FakeCall other(world, x, 5);
+  // Positions in the key: the size, the stride and the factor.
+  const uint32_t positions[] = {0, 1, 2};
+  const auto varying = [&] { return table->varying(other.key(), positions); };
+  EXPECT_FALSE(varying().varies(2));
+  EXPECT_EQ(dims_of(varying(), x), Dims{});
+  EXPECT_EQ(dims_of(varying(), x, {{0, {.high = 8}}}), Dims{0});
+  call(2, 1);
+  EXPECT_TRUE(varying().varies(2));
+  EXPECT_FALSE(varying().varies(1));
+  EXPECT_EQ(dims_of(varying(), x), Dims{0});
+  EXPECT_EQ(dims_of(varying(), ones({1})), Dims{});  // sizes 0 and 1 are not traced
+  // Calls depend on them.
+  table->add_fixed(other.key().structure(), {.positions = {0, 2}, .places = {"self.count"}});
+  EXPECT_FALSE(varying().varies(2));
+  EXPECT_TRUE(varying().is_fixed(2));
+  EXPECT_EQ(dims_of(varying(), x, {{0, {}}}), Dims{});
+  EXPECT_TRUE(varying().fixed_places().contains("self.count"));
+  table->clear();
+  EXPECT_FALSE(varying().is_fixed(2));
+  EXPECT_TRUE(varying().fixed_places().empty());
+  // Options decide for all sizes.
+  const auto decides = [&](bool dynamic) {
+    const auto decided = PlanTable::make("fake", 3, /*waits=*/false, /*verify=*/0, dynamic);
+    return dims_of(decided->varying(other.key(), positions), x, {{0, {}}});
+  };
+  EXPECT_EQ(decides(true), Dims{0});
+  EXPECT_EQ(decides(false), Dims{});
+}
+
 TEST_F(PlanTableTest, SizesAndNumbersAreMatchedByPlans) {
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(call(2, 1), 2);

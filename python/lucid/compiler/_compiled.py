@@ -16,10 +16,10 @@ from ._capture import Capture, Recording
 from ._dynamic_dims import marked_dims
 from ._effect_replay import CallLog
 from ._escaping_scalars import EscapingScalars
-from ._numbers import Numbers, Varying, VaryingLocation, VaryingTensor
+from ._numbers import Varying, VaryingLocation, VaryingTensor
 from ._passes import Pass, to_core
 from ._results import CannotPass, CannotRebuild, Known, UnknownClass, flatten_result
-from ._symbolic_retrace import is_watched, retrace
+from ._symbolic_retrace import is_observed, is_watched, retrace
 from ._type_tables import derives, gradient_of, printable
 from ._verify import difference
 
@@ -75,9 +75,9 @@ def counters() -> Counters:
 class _Traced(NamedTuple):
     """What a symbolic retrace has told of a call."""
 
-    tracing: _core.SymbolicTracing
-    # By their index among the tensors of the call: those with traced sizes.
-    tensors: dict[int, _core.Tensor]
+    tracing: _core.Tracing
+    # The tensors of the call, some of which have traced sizes.
+    tensors: list[_core.Tensor]
     results: list[_core.Tensor]
     # Computes the numbers that a plan is given.
     program: _core.NumberProgram | None
@@ -91,7 +91,7 @@ class _Traced(NamedTuple):
     def record(
         self, given: list[_core.Tensor], state: list[_core.Tensor], name: str
     ) -> tuple[_core.RecordedCall | None, str | None]:
-        arguments = [self.tensors.get(index, tensor) for index, tensor in enumerate(given)]
+        arguments = [*self.tensors, *given[len(self.tensors) :]]
         return self.tracing.record(arguments, self.results, state, name)
 
 
@@ -119,7 +119,7 @@ class _NoPlan(Exception):
         self.reason = reason
 
 
-def _stride_positions(varying: Varying, tensors: dict[int, _core.Tensor]) -> list[int]:
+def _stride_positions(varying: Varying, tensors: list[_core.Tensor]) -> list[int]:
     """The positions of strides, which vary with the sizes if the tensor is contiguous."""
     positions = []
     for tensor in varying.tensors:
@@ -166,8 +166,7 @@ class Compiled:
         self.verify = verify
         self.marked_dims = marked_dims
         self.capture = Capture(target)
-        self.numbers = Numbers()
-        table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait, verify)
+        table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait, verify, dynamic)
 
     @property
     def table(self) -> _core.CompiledCallable:
@@ -198,10 +197,10 @@ class Compiled:
         tracing: _core.Tracing,
         tensors: list[_core.Tensor],
         result: Any,
-        varying: tuple[list[Any], list[Any]],
+        varying: tuple[list[Any], list[Any], set[str]],
     ) -> _Plan | str | None:
         """What a plan is made of. A string is the reason why there is no plan; None means that the next call is to be
-        recorded. `varying` are the fields of a Varying."""
+        recorded. `varying` are numbers and tensors as in a Varying, and the names of locations that do not vary."""
         try:
             return self._plan(recording, key, tracing, tensors, result, varying)
         except _NoPlan as no_plan:
@@ -214,7 +213,7 @@ class Compiled:
         tracing: _core.Tracing,
         tensors: list[_core.Tensor],
         result: Any,
-        varying: tuple[list[Any], list[Any]],
+        varying: tuple[list[Any], list[Any], set[str]],
     ) -> _Plan:
         known = recording.known(tensors)
         read = EscapingScalars(tracing.floats)
@@ -253,7 +252,7 @@ class Compiled:
             recording.vary(traced.locations)
         else:
             traced = None
-            call, obstacle = _core.record_trace(tracing, given, results, state, self.name)
+            call, obstacle = tracing.record(given, results, state, self.name)
         if call is None:
             raise _NoPlan(str(obstacle))
         if (why := recording.sharing_obstacle(call)) is not None:
@@ -270,16 +269,20 @@ class Compiled:
         )
 
     def _wanted(
-        self, recording: Recording, tensors: list[_core.Tensor], varying: tuple[list[Any], list[Any]]
+        self, recording: Recording, tensors: list[_core.Tensor], varying: tuple[list[Any], list[Any], set[str]]
     ) -> Varying:
         """The numbers and sizes that a plan should be given, if the call does not depend on them."""
         if recording.inspects_numbers:
             return Varying([], [], [])
+        numbers, sizes, fixed = varying
         # While the call runs again, traced numbers are where other code might find them.
-        others = recording.varying if recording.varying and not is_watched() else []
-        # The symbolic retrace would find plain sizes where it cannot replace the tensor.
-        sizes = [VaryingTensor(*tensor) for tensor in varying[1] if not recording.is_held(tensors[tensor[1]])]
-        return self.numbers.wanted(recording.structure, Varying(varying[0], sizes, others))
+        others = [] if recording.varying and is_watched() else recording.varying
+        return Varying(
+            numbers,
+            # The symbolic retrace would find plain sizes where it cannot replace the tensor.
+            [VaryingTensor(*tensor) for tensor in sizes if not recording.is_held(tensors[tensor[1]])],
+            [location for location in others if location.name not in fixed],
+        )
 
     @staticmethod
     def _flattened(recording: Recording, result: Any, known: Known) -> tuple[list[_core.Tensor], Any]:
@@ -315,34 +318,32 @@ class Compiled:
     ) -> _Traced | None:
         """Runs the call again to find out how it uses the numbers and sizes that vary: see `_numbers`. Returns None if
         the plan serves only the recorded ones."""
-        again = retrace(self.target, *arguments, given, varying)
-        if again is None:
-            self.numbers.add_fixed(structure, varying.all())
-            return None
-        trace, second, tensors, result = again
+        run = None if is_observed() else retrace(self.target, *arguments, given, varying)
         try:
-            others, _ = flatten_result(result, known)
+            others = None if run is None or run.failed else flatten_result(run.result, known)[0]
         except CannotRebuild:
-            # It holds a traced number or size.
-            self.numbers.add_fixed(structure, varying.all())
+            others = None  # it holds a traced number or size
+        if run is None or others is None:
+            self.table.add_fixed(structure, varying.all())
             return None
-        fixed = trace.fixed(second.read)
+        trace, second, tensors = run.trace, run.tracing, run.given
+        del run
+        fixed = trace.fixed(second.read_numbers)
         positions_of = {tensor.tensor: tensor.position for tensor in varying.tensors}
         fixed |= {positions_of[index] + dim for index, dim, is_fixed in second.sizes if is_fixed}
-        self.numbers.add_fixed(structure, fixed)
+        self.table.add_fixed(structure, fixed)
         free = varying.only(fixed, {positions_of[index] + dim for index, dim, _ in second.sizes})
         kept = trace.of_arguments(fixed)
         outputs = second.number_operands(tracing, results, others, kept) if any(free) else None
-        del result, again
         if outputs is None or trace.is_leaking():
-            self.numbers.add_fixed(structure, varying.all())
+            self.table.add_fixed(structure, varying.all())
             return None
         all_names = self.argument_names(*arguments)
         names = [all_names[index] for index, _ in free.numbers]
         names += [f"the shape of {all_names[tensor.argument]}" for tensor in free.tensors]
-        in_locations = [each.name for each in free.locations]
+        in_locations = [location.name for location in free.locations]
         names += in_locations
-        program = trace.program(outputs, second.read, in_locations) if free.numbers or in_locations else None
+        program = trace.program(outputs, second.read_numbers, in_locations) if free.numbers or in_locations else None
         positions = sorted([*free.positions(), *_stride_positions(free, tensors)])
         numbers = [index for index, _ in free.numbers]
         return _Traced(second, tensors, others, program, positions, names, numbers, free.locations)
@@ -367,7 +368,6 @@ class Compiled:
     def invalidate(self) -> None:
         self.table.invalidate()
         self.capture = Capture(self.target)
-        self.numbers = Numbers()
 
     def cache_info(self) -> CacheInfo:
         return CacheInfo(*self.table.counters())

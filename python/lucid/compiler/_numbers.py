@@ -247,7 +247,8 @@ class VaryingTensor(NamedTuple):
     tensor: int
     # Of its first size in the key. The other sizes follow, then the strides.
     position: int
-    dims: list[int]
+    # Each with its bounds; None if there is none.
+    dims: list[tuple[int, int | None, int | None]]
 
 
 class VaryingLocation(NamedTuple):
@@ -266,12 +267,12 @@ class Varying(NamedTuple):
     tensors: list[VaryingTensor]
     locations: list[VaryingLocation]
 
-    def only(self, fixed: Collection[Any], sizes: Collection[int] | None = None) -> Varying:
+    def only(self, fixed: Collection[Any], sizes: Collection[int]) -> Varying:
         """Without the positions and names `fixed`, and with only those sizes that are at `sizes`."""
         tensors = []
         for tensor in self.tensors:
-            keys = {dim: tensor.position + dim for dim in tensor.dims}
-            dims = [dim for dim, key in keys.items() if key not in fixed and (sizes is None or key in sizes)]
+            keys = {dim: tensor.position + dim[0] for dim in tensor.dims}
+            dims = [dim for dim, key in keys.items() if key not in fixed and key in sizes]
             if dims:
                 tensors.append(tensor._replace(dims=dims))
         numbers = [number for number in self.numbers if number[1] not in fixed]
@@ -280,35 +281,14 @@ class Varying(NamedTuple):
     def positions(self) -> list[int]:
         """The positions of the numbers and sizes in the key."""
         numbers = [position for _, position in self.numbers]
-        return numbers + [tensor.position + dim for tensor in self.tensors for dim in tensor.dims]
+        return numbers + [tensor.position + dim for tensor in self.tensors for dim, _, _ in tensor.dims]
 
     def all(self) -> list[Any]:
         """The positions in the key, and the names of locations."""
         return [*self.positions(), *(location.name for location in self.locations)]
 
 
-class Numbers:
-    """Which numbers and sizes of one compiled function vary, and which of them a plan can be given."""
-
-    # How many structures of arguments are remembered.
-    _MAX_STRUCTURES = 64
-
-    def __init__(self) -> None:
-        # By structure: the positions of numbers, and the names of locations, on whose values the calls depend.
-        self._fixed: dict[bytes, set[Any]] = {}
-
-    def wanted(self, structure: bytes, varying: Varying) -> Varying:
-        """What varies, without the numbers on which calls depend."""
-        return varying.only(self._fixed.get(structure, set()))
-
-    def add_fixed(self, structure: bytes, positions: Iterable[Any]) -> None:
-        """Adds numbers on which calls depend: each value has its own plan."""
-        if len(self._fixed) >= self._MAX_STRUCTURES:
-            self._fixed.clear()
-        self._fixed.setdefault(structure, set()).update(positions)
-
-
-# Names of functions that can tell a traced number from a plain one. From 3.12 on, `sum` adds floats more precisely.
+# Names in code that may tell a traced number from an int or a float. From 3.12 on, `sum` adds floats more precisely.
 _TELLING = {"type", "sum"} if sys.version_info >= (3, 12) else {"type"}
 
 

@@ -1,4 +1,4 @@
-"""Runs a call a second time, with traced numbers and sizes: see `_numbers`."""
+"""Runs calls to record them, with traced numbers and sizes: see `_numbers`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from ._code import LIBRARIES, OWN
-from ._dynamic_dims import Bounds, marked_dims
 from ._numbers import NumberTrace, TracedNumber, Varying
 
 # The functions of `math`.
@@ -70,14 +69,30 @@ class RaiseWatch:
         return self
 
 
-class SymbolicRun(NamedTuple):
-    """A call that ran with traced numbers and sizes."""
+class Run(NamedTuple):
+    """A call that ran and was recorded."""
 
+    # Tells how the traced numbers were computed.
     trace: NumberTrace
-    tracing: _core.SymbolicTracing
-    # The substitutes, by index among the tensors of the call.
-    tensors: dict[int, _core.Tensor]
+    tracing: _core.Tracing
+    # The tensors of the call, as the function got them.
+    given: list[_core.Tensor]
+    # What the function returned; None if it raised an exception.
     result: Any
+    error: Exception | None
+    # What the tensors `written` held afterwards.
+    contents: list[_core.Tensor]
+    watch: RaiseWatch
+
+    @property
+    def captured(self) -> list[_core.Tensor]:
+        """The tensors that the call used and that are no arguments."""
+        return [tensor for tensor in self.tracing.accessed if all(tensor is not each for each in self.given)]
+
+    @property
+    def failed(self) -> bool:
+        """Whether exceptions were raised or too many numbers traced, so that a plain run may do something else."""
+        return self.error is not None or bool(self.watch.raised) or self.trace.failed
 
 
 def _replaced(value: Any, others: dict[int, Any]) -> Any:
@@ -92,52 +107,73 @@ def _replaced(value: Any, others: dict[int, Any]) -> Any:
     return others.get(id(value), value)
 
 
+_NOTHING = Varying([], [], [])
+
+
+def _nothing(tracing: _core.Tracing) -> list[_core.Tensor]:
+    return []
+
+
 def retrace(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: list[_core.Tensor],
-    varying: Varying,
-) -> SymbolicRun | None:
-    """Runs a call with traced numbers and sizes in the place of some arguments, whose tensors are `given`, and of other
-    numbers. Returns None if it did not run as it would with plain ones."""
-    if sys.gettrace() is not None or sys.getprofile() is not None:
-        return None
+    varying: Varying = _NOTHING,
+    *,
+    keeps_contents: bool = False,
+    watches: bool = True,
+    written: Callable[[_core.Tracing], list[_core.Tensor]] = _nothing,
+) -> Run:
+    """Runs a call and records it, with traced numbers and sizes in the place of the `varying` ones.
+
+    `given` are the tensors among the arguments. If it `keeps_contents`, the tensors that the call writes to get their
+    old contents back; what those that `written` names held after the call is in the result. If it `watches`, the result
+    knows which exceptions code raised, and no debugger sees the call.
+    """
     trace = NumberTrace()
-    tracing = _core.SymbolicTracing()
+    tracing = _core.Tracing(keeps_contents, any(varying))
     values = [*args, *kwargs.values()]
     for index, position in varying.numbers:
         values[index] = trace.argument(values[index], position)
-    tensors: dict[int, _core.Tensor] = {}
+    passed = list(given)
     for tensor in varying.tensors:
-        plain = given[tensor.tensor]
-        bounds = marked_dims(plain)
-        dims = [(dim, *bounds.get(dim, Bounds())) for dim in tensor.dims]
-        tensors[tensor.tensor] = tracing.trace_sizes(plain, tensor.tensor, dims)
-    values = _replaced(values, {id(given[index]): traced for index, traced in tensors.items()})
+        passed[tensor.tensor] = tracing.trace_sizes(given[tensor.tensor], tensor.tensor, tensor.dims)
+    values = _replaced(values, {id(plain): traced for plain, traced in zip(given, passed) if traced is not plain})
     positional = values[: len(args)]
     named = dict(zip(kwargs, values[len(args) :]))
     del values
     watch = RaiseWatch()
     replacements = _replacements(varying, trace)
     before = [(location, old) for location, old, _ in replacements]
-    collects = gc.isenabled()
+    collects, tracer = gc.isenabled(), sys.gettrace()
+    result: Any = None
+    error: Exception | None = None
     try:
-        # Destructors that the collector calls would see traced numbers.
-        gc.disable()
-        _core.replace_in([(location, new) for location, _, new in replacements])
-        sys.settrace(watch)
-        tracing.start()
-        result = function(*positional, **named)
-    except Exception:
-        return None
+        try:
+            # Destructors that the collector calls would see traced numbers.
+            gc.disable()
+            _core.replace_in([(location, new) for location, _, new in replacements])
+            if watches:
+                sys.settrace(watch)
+            tracing.start()
+            result = function(*positional, **named)
+        except Exception as raised:
+            error = raised
+        finally:
+            _core.end_retrace(before, collects, tracer)
+            trace.close()
+            tracing.stop()
+        contents = [tensor.detach().clone() for tensor in written(tracing)]
+        return Run(trace, tracing, passed, result, error, contents, watch)
     finally:
-        _core.end_retrace(before, collects)
-        trace.close()
-        tracing.stop()
-    if watch.raised or trace.failed:
-        return None
-    return SymbolicRun(trace, tracing, tensors, result)
+        tracing.restore_contents()
+        del error  # its traceback holds this frame
+
+
+def is_observed() -> bool:
+    """Whether a debugger or a profiler would see the retrace."""
+    return sys.gettrace() is not None or sys.getprofile() is not None
 
 
 def is_watched() -> bool:

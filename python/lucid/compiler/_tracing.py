@@ -44,6 +44,7 @@ class TracingContext:
         if _core.is_tracing():
             raise RuntimeError("TracingContext: this thread is being recorded already; recordings do not nest")
         self._tracing = _core.Tracing()
+        self._tracing.start()
         return self
 
     def __exit__(
@@ -89,7 +90,7 @@ class TracingContext:
     def _call(self, inputs: Sequence[_core.Tensor], outputs: Sequence[_core.Tensor], name: str) -> _core.RecordedCall:
         tracing = self._recorded()
         state = [tensor for tensor in tracing.accessed if all(tensor is not given for given in inputs)]
-        call, obstacle = _core.record_trace(tracing, list(inputs), list(outputs), state, name)
+        call, obstacle = tracing.record(list(inputs), list(outputs), state, name)
         if call is None:
             raise RuntimeError(f"the recording cannot become a graph: it {obstacle}")
         return call

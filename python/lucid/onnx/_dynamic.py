@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from ..autograd import no_grad
-from ..compiler import TracingContext
 from ..compiler._numbers import Varying, VaryingTensor
 from ..compiler._results import CannotRebuild, flatten_result
-from ..compiler._symbolic_retrace import retrace
+from ..compiler._symbolic_retrace import Run, retrace
 from ._conditions import SMALLEST, Condition
 from ._dtypes import FLOATS
 
@@ -50,25 +48,21 @@ def tensors_of(result: Any) -> list[_core.Tensor]:
     return tensors
 
 
-class Plain(NamedTuple):
-    """What a call with plain sizes did."""
-
-    results: list[_core.Tensor]
-    error: Exception | None
-    # The tensors that it used and that are no arguments.
-    captured: list[_core.Tensor]
-
-
-class Traced(NamedTuple):
-    """What a call with traced sizes did."""
-
-    tracing: _core.SymbolicTracing
-    arguments: list[_core.Tensor]
-    results: list[_core.Tensor]
-
-
 def _only_tensors(args: Sequence[Any]) -> list[_core.Tensor]:
     return [arg for arg in args if isinstance(arg, _core.Tensor)]
+
+
+def record_call(function: Callable[..., Any], args: Sequence[Any], varying: Sequence[VaryingTensor] = ()) -> Run:
+    """Records a call with sizes that vary, and leaves the tensors that it changes as they were."""
+
+    def call(*values: Any) -> list[_core.Tensor]:
+        return tensors_of(function(*values))
+
+    with no_grad():
+        given = _only_tensors(args)
+        return retrace(
+            call, tuple(args), {}, given, Varying([], [*varying], []), keeps_contents=True, watches=bool(varying)
+        )
 
 
 def _is_same(found: _core.Tensor, expected: _core.Tensor) -> bool:
@@ -110,94 +104,40 @@ class SizeCheck:
         """The arguments of the example, made larger where a size is 1."""
         return self._args
 
-    def recorded(self) -> Traced:
+    def recorded(self) -> Run:
         """The call of the example, with traced sizes."""
         return self._traced(self._args, {})
 
     # ---- Recordings.
 
-    def plain(self, args: Sequence[Any]) -> Plain:
-        """Runs the call, and leaves the tensors that it changes as they were."""
-        given = _only_tensors(args)
-        results: list[_core.Tensor] = []
-        error: Exception | None = None
-        with TracingContext() as context, no_grad():
-            tracing = context._recorded()
-            tracing.keep_contents()
-            try:
-                results = tensors_of(self._function(*args))
-            except Exception as raised:
-                error = raised
-            finally:
-                tracing.stop()
-                tracing.restore_contents()
-        captured = [tensor for tensor in tracing.accessed if all(tensor is not each for each in given)]
-        return Plain(results, error, captured)
-
     def _varying(self, fixed: Sizes) -> list[VaryingTensor]:
-        places = [place for place, arg in enumerate(self._args) if isinstance(arg, _core.Tensor)]
+        positions = [position for position, arg in enumerate(self._args) if isinstance(arg, _core.Tensor)]
         varying = [
-            VaryingTensor(places[position], position, 0, [dim for dim, name in dims.items() if name not in fixed])
+            VaryingTensor(
+                positions[position], position, 0, [(dim, None, None) for dim, name in dims.items() if name not in fixed]
+            )
             for position, dims in self._names.items()
         ]
         return [each for each in varying if each.dims]
 
-    def _traced(self, args: Sequence[Any], fixed: Sizes) -> Traced:
+    def _traced(self, args: Sequence[Any], fixed: Sizes) -> Run:
         """Runs the call with traced sizes, except those that are fixed."""
-        if sys.gettrace() is not None or sys.getprofile() is not None:
-            raise RuntimeError("lucid.onnx.export: dynamic does not work under a debugger, tracer or profiler")
-        traced: list[_core.Tensor] = []
-        results: list[_core.Tensor] = []
-        errors: list[Exception] = []
-
-        def call(*values: Any) -> None:
-            traced.extend(_only_tensors(values))
-            try:
-                results.extend(tensors_of(self._function(*values)))
-            except Exception as error:
-                errors.append(error)
-                raise
-
-        varying = Varying([], self._varying(fixed), [])
-        with no_grad():
-            run = retrace(call, tuple(args), {}, _only_tensors(args), varying)
-        if errors:
+        found = record_call(self._function, args, self._varying(fixed))
+        if found.error is not None:
             raise ValueError(
-                f"lucid.onnx.export: the call fails with sizes that vary, but not with plain ones: {errors[0]}; "
+                f"lucid.onnx.export: the call fails with sizes that vary, but not with plain ones: {found.error}; "
                 "leave out `dynamic`"
-            ) from errors[0]
-        if run is None or run.tracing.caught_error:
+            ) from found.error
+        if found.watch.raised or found.tracing.caught_error:
             raise ValueError(
                 "lucid.onnx.export: the call catches an error, which may be another one for other sizes; leave out "
                 "`dynamic`, or do not raise an error"
             )
-        return Traced(run.tracing, traced, results)
+        return found
 
-    def _failing(self, args: Sequence[Any], fixed: Sizes) -> tuple[Traced, str] | None:
-        """Runs a call that fails, with traced sizes. None if it does not fail."""
-        tracing = _core.SymbolicTracing(keeps_contents=True)
-        values = list(args)
-        for each in self._varying(fixed):
-            values[each.argument] = tracing.trace_sizes(
-                values[each.argument], each.tensor, [(dim, None, None) for dim in each.dims]
-            )
-        traced = _only_tensors(values)
-        message: str | None = None
-        tracing.start()
-        try:
-            with no_grad():
-                try:
-                    self._function(*values)
-                except Exception as error:
-                    message = repr(error)
-        finally:
-            tracing.stop()
-            tracing.restore_contents()
-        return None if message is None else (Traced(tracing, traced, []), message)
-
-    def conditions(self, call: _core.RecordedCall, run: Traced) -> list[Condition]:
+    def conditions(self, call: _core.RecordedCall, run: Run) -> list[Condition]:
         """What must hold for the sizes, from 2 on, so that a recording holds for them."""
-        if any(tensor.device.type != "cpu" for tensor in run.arguments):
+        if any(tensor.device.type != "cpu" for tensor in run.given):
             raise ValueError("lucid.onnx.export: dynamic needs the model and the example on the CPU")
         names = {f"s{i}": self._names[argument][dim] for i, (argument, dim, _) in enumerate(run.tracing.sizes)}
         return [Condition(text, names) for text in call.conditions]
@@ -207,14 +147,14 @@ class SizeCheck:
     def _conditions_at(self, sizes: Sizes, fixed: Sizes) -> list[Condition] | None:
         """The conditions of a call with other sizes. None if it fails."""
         args = self._resized(sizes)
-        plain = self.plain(args)
+        plain = record_call(self._function, args)
         if plain.error is not None:
             return None
         return self._finished(self._traced(args, fixed), plain.captured)[0]
 
-    def _finished(self, run: Traced, captured: list[_core.Tensor]) -> tuple[list[Condition], bool]:
+    def _finished(self, run: Run, captured: list[_core.Tensor]) -> tuple[list[Condition], bool]:
         """The conditions of a recording, and whether it holds for certain values of tensors only."""
-        call, obstacle = run.tracing.record(run.arguments, run.results, captured, "sizes")
+        call, obstacle = run.tracing.record(run.given, run.result or [], captured, "sizes")
         if call is None:
             raise ValueError(f"lucid.onnx.export: the call cannot be recorded for other sizes: it {obstacle}")
         call.function()  # its graph may add conditions
@@ -259,11 +199,11 @@ class SizeCheck:
         if other is None:
             return False
         args = self._resized({**sizes, name: other})
-        plain = self.plain(args)
+        plain = record_call(self._function, args)
         if plain.error is None:
             return False
-        failed = self._failing(args, fixed)
-        if failed is None or failed[1] != repr(plain.error):
+        failed = record_call(self._function, args, self._varying(fixed))
+        if repr(failed.error) != repr(plain.error):
             return False
 
         def is_explained(each: Condition) -> bool:
@@ -273,7 +213,7 @@ class SizeCheck:
                 each.negates(condition) or each in proven or (exceptions is not None and known.issuperset(exceptions))
             )
 
-        conditions, reads_values = self._finished(failed[0], plain.captured)
+        conditions, reads_values = self._finished(failed, plain.captured)
         return not reads_values and all(map(is_explained, conditions))
 
     def _refusal(self, condition: Condition) -> ValueError:
@@ -305,7 +245,7 @@ class SizeCheck:
                     f"lucid.onnx.export: the call depends on sizes for which {self._inputs[each.tensor]!r} would have "
                     f"{total} elements; leave `dynamic` out"
                 )
-            args[each.argument] = _core.resized(arg, [(dim, sizes[names[dim]]) for dim in each.dims])
+            args[each.argument] = _core.resized(arg, [(dim, sizes[names[dim]]) for dim, _, _ in each.dims])
         return args
 
     def _with_other_values(self, args: Sequence[Any]) -> list[Any]:
@@ -350,7 +290,7 @@ class SizeCheck:
     def _compare(self, sizes: Sizes, conditions: Sequence[Condition], loaded: Callable[..., Any]) -> None:
         args = self._resized(sizes)
         for values in (args, self._with_other_values(args)):
-            plain = self.plain(values)
+            plain = record_call(self._function, values)
             if plain.error is not None:
                 # What a file does where the call fails does not matter.
                 return
@@ -360,7 +300,7 @@ class SizeCheck:
             except Exception as error:
                 raise self._difference(sizes, conditions, f"the file fails: {error}") from error
             found = [results] if isinstance(results, _core.Tensor) else list(results)
-            if len(found) != len(plain.results) or not all(map(_is_same, found, plain.results)):
+            if len(found) != len(plain.result) or not all(map(_is_same, found, plain.result)):
                 raise self._difference(sizes, conditions, "the call does something else than for those of the example")
 
     def _difference(self, sizes: Sizes, conditions: Sequence[Condition], what: str) -> ValueError:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import _core
+from .._export_sizes import difference
 from .._exported import reason_of
-from ..autograd import no_grad
-from ..compiler import TracingContext
+from ..compiler._symbolic_retrace import Run
 from ._conditions import Condition
-from ._dynamic import SizeCheck, tensors_of
-from ._sizes import Size, arguments_of, lines_of, size_of
+from ._dynamic import SizeCheck, record_call
+from ._sizes import arguments_of, lines_of, size_of
 
 
 class Kind(NamedTuple):
@@ -56,9 +57,14 @@ def _fail(reason: str) -> Exception:
     return ValueError(f"lucid.onnx.export: the call cannot be recorded: it {reason}")
 
 
-def _function(call: _core.RecordedCall | None, obstacle: str | None) -> _core.FunctionGraph:
+def _finished(run: Run, captured: list[_core.Tensor]) -> _core.RecordedCall:
+    call, obstacle = run.tracing.record(run.given, run.result, captured, "model")
     if call is None:
         raise _fail(str(obstacle))
+    return call
+
+
+def _function(call: _core.RecordedCall) -> _core.FunctionGraph:
     try:
         return call.function()
     except RuntimeError as error:
@@ -67,56 +73,25 @@ def _function(call: _core.RecordedCall | None, obstacle: str | None) -> _core.Fu
 
 def record(function: Callable[..., Any], args: Sequence[Any], check: SizeCheck | None) -> Recorded:
     """Records a call, with sizes that vary if there is a check of them."""
-    given = [arg for arg in args if isinstance(arg, _core.Tensor)]
-    with TracingContext() as context, no_grad():
-        tracing = context._recorded()
-        tracing.keep_contents()
-        try:
-            results = tensors_of(function(*args))
-        finally:
-            tracing.stop()
-            tracing.restore_contents()
-    if tracing.obstacle:
-        raise _fail(tracing.obstacle)
-    captured = [tensor for tensor in tracing.accessed if all(tensor is not each for each in given)]
-    plain = _function(*_core.record_trace(tracing, given, results, captured, "model"))
-    _reject_effects(plain.graph)
+    plain = record_call(function, args)
+    if plain.error is not None:
+        raise plain.error
+    expected = _function(_finished(plain, plain.captured))
+    _reject_effects(expected.graph)
     if check is None:
-        return _described(plain)
-    run = check.recorded()
-    call, obstacle = run.tracing.record(run.arguments, run.results, captured, "model")
-    found = _described(_function(call, obstacle))
-    if _text(found) != _text(_described(plain)):
+        return _described(expected)
+    traced = check.recorded()
+    call = _finished(traced, plain.captured)
+    found = _function(call)
+    what = difference(expected.graph, found.graph)
+    if what is None and any(map(operator.is_not, expected.captured.values(), found.captured.values())):
+        what = "it uses other tensors"
+    if what is not None:
         raise ValueError(
-            "lucid.onnx.export: the call does something else with sizes that vary: it may ask for the class of a size; "
-            "leave out `dynamic`"
+            f"lucid.onnx.export: the call does something else with sizes that vary: {what}; it may ask for the class "
+            "of a size; leave out `dynamic`"
         )
-    assert call is not None
-    return found._replace(conditions=check.conditions(call, run))
-
-
-def _text(recorded: Recorded) -> list[str]:
-    """What a recording does with the sizes of the example, as text that two recordings have in common."""
-    numbers = {number: f"input {position}" for position, number in enumerate(recorded.inputs)}
-    numbers |= {number: f"captured {id(tensor)}" for number, tensor in recorded.captured.items()}
-    numbers |= {number: f"constant {position}" for position, number in enumerate(recorded.constants)}
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, Use):
-            return numbers[value.number]
-        if isinstance(value, list | tuple):
-            return [plain(each) for each in value]
-        return value.value if isinstance(value, Size) else value
-
-    lines = []
-    for step in recorded.steps:
-        operands = plain(step.operands)
-        for number in step.results:
-            numbers[number] = f"value {len(numbers)}"
-        attributes = {name: plain(value) for name, value in step.attributes.items()}
-        kinds = [(recorded.kinds[number].dtype, plain(recorded.kinds[number].shape)) for number in step.results]
-        lines.append(f"{step.op} {operands} {attributes} {kinds} {step.source}")
-    return [*lines, str([numbers[number] for number in recorded.outputs])]
+    return _described(found)._replace(conditions=check.conditions(call, traced))
 
 
 def _reject_effects(graph: _core.IRGraph) -> None:
