@@ -21,6 +21,11 @@ def _matmul(c: Call) -> Value | None:
     return x("MatMul", y)
 
 
+def _is_plain(c: Call) -> bool:
+    return c.dtype in FLOATS - HALVES and all(operand.dtype is c.dtype for operand in c.operands)
+
+
+direct(einsum=lambda c: c.b("Einsum", *c.operands, equation=c["equation"]) if _is_plain(c) else None)
 function(
     **dict.fromkeys(_PRODUCTS, lambda c: c.scalar(0).expand(c.fixed(c.shape))),
     einsum=lambda c: c.b("Einsum", *c.xs(len(c.operands), widened(c.computing)), equation=c["equation"]),
@@ -117,13 +122,6 @@ def _bilinear(c: Call) -> Value:
     spread = c.x()("MatMul", weight).reshape(shape) * c.x(1).unsqueeze(c.rank(0) - 1)
     found = spread.reduce("Sum", [len(shape) - 1])
     return found + c.x(3) if c.has(3) else found
-
-
-@direct("einsum")
-def _einsum(c: Call) -> Value | None:
-    if c.dtype in (_core.float32, _core.float64) and all(operand.dtype is c.dtype for operand in c.operands):
-        return c.b("Einsum", *c.operands, equation=c["equation"])
-    return None
 
 
 @function("kron")

@@ -88,9 +88,7 @@ def _window(c: Call, count: int) -> dict[str, Any]:
 @direct(*_named("max_pool{}d"))
 def _max_pool(c: Call) -> list[Value]:
     count, outputs = _count(c), len(c.results)
-    dtype = c.dtype if c.dtype in (_core.float32, _core.float16) else _core.float64
-    if c.dtype is _core.bfloat16:
-        dtype = _core.float32
+    dtype = c.dtype if c.dtype is _core.float16 else c.wide if is_float(c.dtype) else _core.float64
 
     def pooled(x: Value) -> list[Value]:
         attributes = {**_window(c, count), "ceil_mode": int(c["ceil_mode"])}
