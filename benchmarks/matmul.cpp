@@ -69,7 +69,7 @@ class Job {
                          operand(1, {1, k, n}, transposed_b ? Dims{k * n, 1, k} : Dims{k * n, n, 1}),
                          operand(2, {1, m, n}, {m * n, n, 1}));
     for (int64_t elements : {m * k, k * n, m * n}) values_.emplace_back(4 * elements);
-    for (const Dim bytes : schedule_.scratch_bytes) scratch_.emplace_back(bytes);
+    for (const SymInt bytes : schedule_.scratch_bytes) scratch_.emplace_back(bytes);
     const auto generator = codegen::make_llvm_generator();
     const CpuLevel target = host_level();
     for (const KernelStep& step : schedule_.steps) {

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "lucid/dim.h"
 #include "lucid/dtype.h"
 #include "lucid/number.h"
+#include "lucid/sym_int.h"
 
 #pragma GCC visibility push(default)
 namespace lucid {
@@ -35,19 +35,19 @@ class Argument {
   Argument(std::floating_point auto number) : number_(number), kind_(Kind::kNumber) {}      // NOLINT
   Argument(WholeNumber auto number) : number_(number), kind_(Kind::kNumber) {}              // NOLINT
   Argument(const Number& number) : number_(number), kind_(Kind::kNumber) {}                 // NOLINT
-  Argument(Dim size) : size_(size), kind_(Kind::kSize) {}                                   // NOLINT
+  Argument(SymInt size) : size_(size), kind_(Kind::kSize) {}                                // NOLINT
 
   enum class Kind : uint8_t { kNone, kTensor, kBool, kNumber, kSize };
   Kind kind() const { return kind_; }
   TensorImpl* tensor() const { return tensor_; }
   /// The number, or the bool as 0 or 1.
   const Number& number() const { return number_; }
-  Dim size() const { return size_; }
+  SymInt size() const { return size_; }
 
  private:
   TensorImpl* tensor_ = nullptr;
   Number number_;
-  Dim size_;
+  SymInt size_;
   Kind kind_ = Kind::kNone;
 };
 
@@ -55,25 +55,25 @@ class Argument {
 /// Use it only as a parameter: it borrows the list, which must outlive it.
 class Ints {
  public:
-  Ints(WholeNumber auto number) : one_(number) {}                         // NOLINT
-  Ints(Dim number) : one_(number) {}                                      // NOLINT
-  Ints(std::initializer_list<Dim> list) : dims_(list), is_list_(true) {}  // NOLINT
-  Ints(std::span<const Dim> list) : dims_(list), is_list_(true) {}        // NOLINT
-  Ints(const Shape& list) : plain_(list), is_list_(true) {}               // NOLINT
-  Ints(std::span<const int64_t> list) : plain_(list), is_list_(true) {}   // NOLINT
+  Ints(WholeNumber auto number) : one_(number) {}                            // NOLINT
+  Ints(SymInt number) : one_(number) {}                                      // NOLINT
+  Ints(std::initializer_list<SymInt> list) : dims_(list), is_list_(true) {}  // NOLINT
+  Ints(std::span<const SymInt> list) : dims_(list), is_list_(true) {}        // NOLINT
+  Ints(const Shape& list) : plain_(list), is_list_(true) {}                  // NOLINT
+  Ints(std::span<const int64_t> list) : plain_(list), is_list_(true) {}      // NOLINT
 
   /// Calls a function with each integer.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     if (!is_list_) visit(one_);
-    for (const Dim number : dims_) visit(number);
-    for (const int64_t number : plain_) visit(Dim(number));
+    for (const SymInt number : dims_) visit(number);
+    for (const int64_t number : plain_) visit(SymInt(number));
   }
 
  private:
   // One of these three.
-  Dim one_ = 0;
-  std::span<const Dim> dims_;
+  SymInt one_ = 0;
+  std::span<const SymInt> dims_;
   std::span<const int64_t> plain_;
   bool is_list_ = false;
 };

@@ -21,8 +21,8 @@ template <typename T>
 inline char type_tag = 0;
 
 /// The arguments of a call of a compiled function: tensors and other values. A plan serves calls with equal values,
-/// except that arguments of type Number and Dim may vary. Values are numbers, bools, enums, text, and ranges, tuples,
-/// pairs and optionals of values and tensors.
+/// except that arguments of type Number and SymInt may vary. Values are numbers, bools, enums, text, and ranges,
+/// tuples, pairs and optionals of values and tensors.
 class CallArguments {
  public:
   /// Adds an argument of the function.
@@ -31,7 +31,7 @@ class CallArguments {
     if constexpr (std::same_as<T, Number>) {
       add_byte(value.is_integer() ? 'N' : 'R');
       numbers_.push_back(value);
-    } else if constexpr (std::same_as<T, Dim>) {
+    } else if constexpr (std::same_as<T, SymInt>) {
       add_byte('D');
       sizes_.push_back(value);
     } else {
@@ -56,7 +56,7 @@ class CallArguments {
     } else if constexpr (std::same_as<T, Number>) {
       add_byte(value.is_integer() ? 'N' : 'R');
       add_bytes(value.bits());
-    } else if constexpr (std::same_as<T, Dim>) {
+    } else if constexpr (std::same_as<T, SymInt>) {
       add_bytes(value.unguarded());
     } else if constexpr (std::is_pointer_v<T> && std::is_convertible_v<const T&, std::string_view>) {
       add_byte(value ? 'V' : '0');
@@ -89,7 +89,7 @@ class CallArguments {
     return tensor < first_direct_ || std::find(direct_.begin(), direct_.end(), tensor) != direct_.end();
   }
   const std::vector<Number>& numbers() const { return numbers_; }
-  const std::vector<Dim>& sizes() const { return sizes_; }
+  const std::vector<SymInt>& sizes() const { return sizes_; }
 
  private:
   void add_direct() {
@@ -114,15 +114,15 @@ class CallArguments {
   size_t first_direct_ = 0;
   std::vector<size_t> direct_;
   std::vector<Number> numbers_;
-  std::vector<Dim> sizes_;
+  std::vector<SymInt> sizes_;
 };
 
-/// Arguments that a function gets while its call is recorded: those of type Tensor, Number and Dim, in order, some of
-/// them traced.
+/// Arguments that a function gets while its call is recorded: those of type Tensor, Number and SymInt, in order, some
+/// of them traced.
 struct TracedArguments {
   std::vector<Tensor> tensors;
   std::vector<Number> numbers;
-  std::vector<Dim> sizes;
+  std::vector<SymInt> sizes;
 
   /// Returns the traced arguments in order, and an argument of another type as it is.
   class Reader {
@@ -130,7 +130,7 @@ struct TracedArguments {
     explicit Reader(const TracedArguments& all) : all_(all) {}
     const Tensor& next(const Tensor&) { return all_.tensors[tensor_++]; }
     const Number& next(const Number&) { return all_.numbers[number_++]; }
-    const Dim& next(const Dim&) { return all_.sizes[size_++]; }
+    const SymInt& next(const SymInt&) { return all_.sizes[size_++]; }
     template <typename T>
     const T& next(const T& argument) {
       return argument;  // NOLINT(bugprone-return-const-ref-from-parameter): arguments outlive the call

@@ -135,14 +135,14 @@ struct ParametersOf<Result (*)(All...) noexcept(is_noexcept)> {
 template <typename F, typename Result, bool is_noexcept, typename... All>
 struct ParametersOf<Result (F::*)(All...) const noexcept(is_noexcept)> : ParametersOf<Result (*)(All...)> {};
 
-/// Converts an argument to its parameter's type where that matters: to a Number or Dim, so that it may vary, and from a
-/// class derived from Tensor, such as that of x[0], to a plain Tensor.
+/// Converts an argument to its parameter's type where that matters: to a Number or SymInt, so that it may vary, and
+/// from a class derived from Tensor, such as that of x[0], to a plain Tensor.
 template <typename F, size_t i, typename T>
 decltype(auto) as_parameter(const T& argument) {
   using Types = typename ParametersOf<F>::Types;
   if constexpr (i < std::tuple_size_v<Types>) {
     using Parameter = std::tuple_element_t<i, Types>;
-    if constexpr ((std::same_as<Parameter, Number> || std::same_as<Parameter, Dim>) && !std::same_as<T, Parameter>)
+    if constexpr ((std::same_as<Parameter, Number> || std::same_as<Parameter, SymInt>) && !std::same_as<T, Parameter>)
       return Parameter(argument);
     else if constexpr (std::same_as<Parameter, Tensor> && std::is_base_of_v<Tensor, T>)
       return static_cast<const Tensor&>(argument);
@@ -252,8 +252,8 @@ class Compiled : public TypedCall<Compiled<F>, typename ParametersOf<F>::Types> 
 /// The first call with given dtypes and shapes runs eagerly and is recorded. A background thread compiles the recording
 /// to a plan, and later calls run it once it is ready. Their results are bitwise equal to those of the function. A plan
 /// serves calls whose tensors have the same dtypes, shapes, strides and requires_grad, and whose other arguments are
-/// equal. Arguments of type Number and Dim may vary, and so may sizes of tensors that have differed between calls, as
-/// long as the function does not depend on their values. Sizes may vary only if the function has no side effects.
+/// equal. Arguments of type Number and SymInt may vary, and so may sizes of tensors that have differed between calls,
+/// as long as the function does not depend on their values. Sizes may vary only if the function has no side effects.
 ///
 /// Other tensors and generators that the function uses are captured by handle. Each call reads and writes their current
 /// values, so update them in place: assigning another tensor to a captured variable has no effect on a plan. A function

@@ -12,8 +12,8 @@
 
 namespace lucid {
 
-/// A size that differs from call to call: its name and its bounds.
-struct DynamicSize {
+/// A size that differs from call to call: its name and its bounds. It is `lucid.Dim` in Python.
+struct Dim {
   std::string name;
   int64_t min = 1;
   int64_t max = 64;
@@ -24,7 +24,7 @@ struct ExportOptions {
   /// By default "input", or "input_0", "input_1", ...
   std::vector<std::string> input_names = {};
   /// For each input, the sizes that vary, by dimension: `{{{0, {"batch"}}}}`.
-  std::vector<std::map<int64_t, DynamicSize>> dynamic = {};
+  std::vector<std::map<int64_t, Dim>> dynamic = {};
   /// The CPUs to write machine code for: "scalar", "avx2", "avx512". By default that of this machine.
   std::optional<std::vector<std::string>> targets = std::nullopt;
   /// Whether the function runs a backward pass, as a training step does. Otherwise gradients are not recorded.

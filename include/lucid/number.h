@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "lucid/dim.h"
+#include "lucid/sym_int.h"
 
 #pragma GCC visibility push(default)
 namespace lucid {
@@ -26,7 +26,7 @@ class Number {
   constexpr Number() = default;
   constexpr Number(WholeNumber auto value) : integer_(static_cast<int64_t>(value)) {}                          // NOLINT
   constexpr Number(std::floating_point auto value) : real_(static_cast<double>(value)), is_integer_(false) {}  // NOLINT
-  Number(Dim value) : Number(static_cast<int64_t>(value)) {}                                                   // NOLINT
+  Number(SymInt value) : Number(static_cast<int64_t>(value)) {}                                                // NOLINT
 
   constexpr bool is_integer() const { return is_integer_; }
   /// The value. The recorded call depends on it.

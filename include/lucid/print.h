@@ -48,9 +48,9 @@ struct std::formatter<lucid::Tensor> : std::formatter<std::string> {
   }
 };
 template <>
-struct std::formatter<lucid::Dim> : std::formatter<int64_t> {
+struct std::formatter<lucid::SymInt> : std::formatter<int64_t> {
   template <typename Context>
-  auto format(lucid::Dim size, Context& context) const {
+  auto format(lucid::SymInt size, Context& context) const {
     return std::formatter<int64_t>::format(size, context);
   }
 };

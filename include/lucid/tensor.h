@@ -49,9 +49,9 @@ class Tensor : public TensorMethods {
   /// The number of dimensions.
   int64_t dim() const;
   /// The number of elements.
-  Dim numel() const;
+  SymInt numel() const;
   /// The size of one dimension. A negative axis counts from the last.
-  Dim size(int64_t axis) const;
+  SymInt size(int64_t axis) const;
   Dtype dtype() const;
   /// Where the elements are: "cpu" or "gpu:0".
   std::string device() const;
@@ -183,12 +183,12 @@ inline Argument::Argument(const Tensor& tensor)
 /// `start:stop:step`. Bounds that are kNone are open; they may be negative or out of range, as in Python. The step must
 /// be positive.
 struct Slice {
-  std::optional<Dim> start;
-  std::optional<Dim> stop;
-  std::optional<Dim> step;
+  std::optional<SymInt> start;
+  std::optional<SymInt> stop;
+  std::optional<SymInt> step;
 
-  Slice(std::optional<Dim> start = kNone, std::optional<Dim> stop = kNone,  // NOLINT
-        std::optional<Dim> step = kNone)
+  Slice(std::optional<SymInt> start = kNone, std::optional<SymInt> stop = kNone,  // NOLINT
+        std::optional<SymInt> step = kNone)
       : start(start), stop(stop), step(step) {}
 };
 
@@ -202,19 +202,19 @@ class IndexItem {
  public:
   enum class Kind : uint8_t { kInteger, kSlice, kNewAxis, kEllipsis, kBool, kTensor };
 
-  IndexItem(WholeNumber auto index) : slice_(Dim(index)), kind_(Kind::kInteger) {}    // NOLINT
-  IndexItem(Dim index) : slice_(index), kind_(Kind::kInteger) {}                      // NOLINT
-  IndexItem(std::same_as<bool> auto keep) : slice_(Dim(keep)), kind_(Kind::kBool) {}  // NOLINT
-  IndexItem(const Slice& slice) : slice_(slice), kind_(Kind::kSlice) {}               // NOLINT
-  IndexItem(std::nullopt_t) : kind_(Kind::kNewAxis) {}                                // NOLINT
-  IndexItem(Ellipsis) : kind_(Kind::kEllipsis) {}                                     // NOLINT
-  IndexItem(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}          // NOLINT
+  IndexItem(WholeNumber auto index) : slice_(SymInt(index)), kind_(Kind::kInteger) {}    // NOLINT
+  IndexItem(SymInt index) : slice_(index), kind_(Kind::kInteger) {}                      // NOLINT
+  IndexItem(std::same_as<bool> auto keep) : slice_(SymInt(keep)), kind_(Kind::kBool) {}  // NOLINT
+  IndexItem(const Slice& slice) : slice_(slice), kind_(Kind::kSlice) {}                  // NOLINT
+  IndexItem(std::nullopt_t) : kind_(Kind::kNewAxis) {}                                   // NOLINT
+  IndexItem(Ellipsis) : kind_(Kind::kEllipsis) {}                                        // NOLINT
+  IndexItem(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}             // NOLINT
 
   Kind kind() const { return kind_; }
   const Tensor& tensor() const { return tensor_; }
   const Slice& slice() const { return slice_; }
   /// The integer, or the bool as 0 or 1.
-  Dim integer() const { return *slice_.start; }
+  SymInt integer() const { return *slice_.start; }
 
  private:
   Tensor tensor_;

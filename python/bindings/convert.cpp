@@ -74,7 +74,7 @@ std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* o
   if (PyFloat_Check(object)) return Scalar(PyFloat_AS_DOUBLE(object));
   if (PyLong_Check(object)) return integer_of(context, object);
   if (Py_TYPE(object) == traced_number_type) return traced_number(context, object);
-  if (const std::optional<Dim> size = traced_size_in(object)) return Scalar(*size);
+  if (const std::optional<SymInt> size = traced_size_in(object)) return Scalar(*size);
   switch (numpy_scalar_kind(object)) {
     case NumpyScalar::kNone:
       return std::nullopt;
@@ -91,9 +91,9 @@ std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* o
   return std::nullopt;
 }
 
-Dim to_int(const ArgumentContext& context, PyObject* object) {
+SymInt to_int(const ArgumentContext& context, PyObject* object) {
   if (PyLong_CheckExact(object)) return integer_of(context, object).to_int();
-  if (const std::optional<Dim> size = traced_size_in(object)) return *size;
+  if (const std::optional<SymInt> size = traced_size_in(object)) return *size;
   if (PyBool_Check(object) || !PyIndex_Check(object)) context.fail("an integer", object);
   return integer_of(context, checked(PyNumber_Index(object)).ptr()).to_int();
 }
@@ -145,7 +145,7 @@ PyObject* from_ints(DimsView values) {
 
 nb::object read_ints(DimsView values) {
   Dims plain;
-  for (const Dim value : values) plain.push_back(int64_t{value});
+  for (const SymInt value : values) plain.push_back(int64_t{value});
   return checked(from_ints(plain));
 }
 

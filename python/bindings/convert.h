@@ -36,7 +36,7 @@ extern PyTypeObject* traced_number_type;
 /// than 64 bits.
 std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* object);
 /// Accepts any object with __index__ except bools.
-Dim to_int(const ArgumentContext& context, PyObject* object);
+SymInt to_int(const ArgumentContext& context, PyObject* object);
 double to_double(const ArgumentContext& context, PyObject* object);
 bool to_bool(const ArgumentContext& context, PyObject* object);
 /// Accepts one integer or a sequence of integers.

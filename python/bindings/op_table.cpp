@@ -98,7 +98,7 @@ nb::object describe_default(const Attribute& attribute) {
   if (const auto* value = std::get_if<double>(&attribute); value && !std::isfinite(*value))
     return text(attribute_text(attribute));
   if (const auto* dims = std::get_if<Dims>(&attribute))
-    return list_of(*dims, [](Dim size) { return checked(PyLong_FromLongLong(size.unguarded())); });
+    return list_of(*dims, [](SymInt size) { return checked(PyLong_FromLongLong(size.unguarded())); });
   return from_attribute(attribute);
 }
 
@@ -143,7 +143,7 @@ nb::object from_attribute(const Attribute& attribute) {
   struct Maker {
     nb::object operator()(std::monostate) const { return nb::none(); }
     nb::object operator()(bool value) const { return flag(value); }
-    nb::object operator()(Dim value) const { return checked(PyLong_FromLongLong(value)); }
+    nb::object operator()(SymInt value) const { return checked(PyLong_FromLongLong(value)); }
     nb::object operator()(double value) const { return number(value); }
     nb::object operator()(Dtype value) const { return from_dtype(value); }
     nb::object operator()(const Dims& value) const { return read_ints(value); }

@@ -13,9 +13,9 @@ namespace {
 
 constexpr ArgumentContext kIndexContext{"index", "index"};
 
-std::optional<Dim> bound(PyObject* object) {
+std::optional<SymInt> bound(PyObject* object) {
   if (object == Py_None) return std::nullopt;
-  if (const std::optional<Dim> size = traced_size_in(object)) return size;
+  if (const std::optional<SymInt> size = traced_size_in(object)) return size;
   if (!PyIndex_Check(object))
     throw TypeError("index: the bounds of a slice must be integers or None, not {}", describe(object));
   const nb::object index = checked(PyNumber_Index(object));
@@ -37,7 +37,7 @@ int64_t position(PyObject* object) {
 
 Index to_index(PyObject* object) {
   if (PyLong_CheckExact(object)) return position(object);
-  if (const std::optional<Dim> size = traced_size_in(object)) return *size;
+  if (const std::optional<SymInt> size = traced_size_in(object)) return *size;
   if (PySlice_Check(object)) {
     const auto* slice = reinterpret_cast<PySliceObject*>(object);
     return SliceIndex{bound(slice->start), bound(slice->stop), bound(slice->step)};
@@ -100,7 +100,7 @@ int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
 /// Sequence access by index, used by old-style iteration and `reversed`.
 PyObject* item_at(PyObject* self, Py_ssize_t index) {
   return guarded([&] {
-    const Index items[] = {Dim(static_cast<int64_t>(index))};
+    const Index items[] = {SymInt(static_cast<int64_t>(index))};
     return to_python(get_item(Value(TensorRef(&tensor_in(self))), items));
   });
 }

@@ -10,7 +10,7 @@ PyTypeObject* traced_size_type = nullptr;
 namespace {
 
 struct TracedSize {
-  Dim dim;
+  SymInt dim;
 };
 
 using Binary = PyObject* (*)(PyObject*, PyObject*);
@@ -21,20 +21,20 @@ nb::object read(const TracedSize& size) { return checked(PyLong_FromLongLong(int
 nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
 
 /// A size, or an int that fits where sizes do.
-std::optional<Dim> operand(nb::handle object) {
-  if (const std::optional<Dim> size = traced_size_in(object.ptr())) return size;
+std::optional<SymInt> operand(nb::handle object) {
+  if (const std::optional<SymInt> size = traced_size_in(object.ptr())) return size;
   if (!PyLong_CheckExact(object.ptr())) return std::nullopt;
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
   // Sums and products of such numbers do not overflow.
   const bool is_small = overflow == 0 && value >= -INT32_MAX && value <= INT32_MAX;
-  return is_small ? std::optional<Dim>(value) : std::nullopt;
+  return is_small ? std::optional<SymInt>(value) : std::nullopt;
 }
 
 /// How the operators compute: on numbers, if Python's rule for them is C++'s, otherwise on the values.
 enum class Operator : uint8_t { kAdd, kSub, kMul, kFloorDiv, kMod };
 
-std::optional<Dim> compute(Operator how, Dim a, Dim b) {
+std::optional<SymInt> compute(Operator how, SymInt a, SymInt b) {
   switch (how) {
     case Operator::kAdd:
       return a + b;
@@ -46,7 +46,7 @@ std::optional<Dim> compute(Operator how, Dim a, Dim b) {
     case Operator::kMod: {
       if (b <= 0) return std::nullopt;
       // Python rounds down, C++ toward zero.
-      const Dim quotient = a < 0 ? -((b - 1 - a) / b) : a / b;
+      const SymInt quotient = a < 0 ? -((b - 1 - a) / b) : a / b;
       return how == Operator::kFloorDiv ? quotient : a - quotient * b;
     }
   }
@@ -65,8 +65,8 @@ nb::object on_value(const TracedSize& self, nb::handle other) {
 template <Operator how, Binary on_values, bool reflected>
 nb::object arithmetic(const TracedSize& self, nb::handle other) {
   if (tensor_or_null(other.ptr())) return not_implemented();
-  if (const std::optional<Dim> number = operand(other)) {
-    const std::optional<Dim> result = reflected ? compute(how, *number, self.dim) : compute(how, self.dim, *number);
+  if (const std::optional<SymInt> number = operand(other)) {
+    const std::optional<SymInt> result = reflected ? compute(how, *number, self.dim) : compute(how, self.dim, *number);
     if (result) return checked(from_dim(*result));
   }
   return on_value<on_values, reflected>(self, other);
@@ -82,7 +82,7 @@ PyObject* power(PyObject* a, PyObject* b) { return PyNumber_Power(a, b, Py_None)
 template <int how>
 nb::object compare(const TracedSize& self, nb::handle other) {
   if (tensor_or_null(other.ptr())) return not_implemented();
-  const std::optional<Dim> number = operand(other);
+  const std::optional<SymInt> number = operand(other);
   if (!number) return checked(PyObject_RichCompare(read(self).ptr(), other.ptr(), how));
   const bool is_true = how == Py_EQ   ? self.dim == *number
                        : how == Py_NE ? self.dim != *number
@@ -113,13 +113,13 @@ PyType_Slot type_slots[] = {{Py_tp_getset, properties}, {0, nullptr}};
 
 }  // namespace
 
-PyObject* from_dim(Dim dim) {
+PyObject* from_dim(SymInt dim) {
   if (!dim.is_traced() || !SizeTrace::current()) [[likely]]
     return PyLong_FromLongLong(dim.unguarded());
   return nb::cast(TracedSize{dim}).release().ptr();
 }
 
-std::optional<Dim> traced_size_in(PyObject* object) {
+std::optional<SymInt> traced_size_in(PyObject* object) {
   if (Py_TYPE(object) != traced_size_type) return std::nullopt;
   return nb::inst_ptr<TracedSize>(object)->dim;
 }

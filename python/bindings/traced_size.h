@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "bindings/errors.h"
-#include "lucid/dim.h"
+#include "lucid/sym_int.h"
 
 namespace lucid::python {
 
@@ -12,9 +12,9 @@ namespace lucid::python {
 extern PyTypeObject* traced_size_type;
 
 /// An int, or a TracedSize if the number is traced on this thread.
-PyObject* from_dim(Dim dim);
+PyObject* from_dim(SymInt dim);
 /// The traced number that an object is; empty if it is none.
-std::optional<Dim> traced_size_in(PyObject* object);
+std::optional<SymInt> traced_size_in(PyObject* object);
 
 void bind_traced_size(nb::module_& module);
 

@@ -9,7 +9,7 @@
 
 namespace lucid {
 
-int64_t bit_ceil(Dim x) {
+int64_t bit_ceil(SymInt x) {
   int64_t bound = std::max<int64_t>(x.unguarded(), 1);
   if (const SizeTrace* trace = SizeTrace::current()) bound = trace->upper_bound(x).value_or(bound);
   const auto power = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(bound)));
@@ -17,17 +17,17 @@ int64_t bit_ceil(Dim x) {
   return power;
 }
 
-bool is_multiple(Dim x, Dim y) {
+bool is_multiple(SymInt x, SymInt y) {
   if (x.is_traced() || y.is_traced()) {
     if (const SizeTrace* trace = SizeTrace::current()) return trace->is_multiple(x, y);
   }
   return x.unguarded() % y.unguarded() == 0;
 }
 
-Dim common_divisor(Dim x, Dim y) {
+SymInt common_divisor(SymInt x, SymInt y) {
   if (!x.is_traced() && !y.is_traced()) return std::gcd(int64_t{x}, int64_t{y});
   if (is_multiple(x, y)) return y;
-  return is_multiple(y, x) ? x : Dim(1);
+  return is_multiple(y, x) ? x : SymInt(1);
 }
 
 }  // namespace lucid

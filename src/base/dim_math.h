@@ -1,20 +1,20 @@
 #pragma once
 
-#include "lucid/dim.h"
+#include "lucid/sym_int.h"
 
 namespace lucid {
 
-constexpr Dim ceil_div(Dim x, Dim y) { return (x + y - 1) / y; }
+constexpr SymInt ceil_div(SymInt x, SymInt y) { return (x + y - 1) / y; }
 
 /// A power of two that is not less than x, the smallest for the sizes of the recorded call or for all. The trace notes
 /// that x is not greater.
-int64_t bit_ceil(Dim x);
+int64_t bit_ceil(SymInt x);
 
 /// Whether x is a multiple of y. For a traced x: whether it is for all sizes. Nothing depends on a negative answer, so
 /// the caller must be right either way.
-bool is_multiple(Dim x, Dim y);
+bool is_multiple(SymInt x, SymInt y);
 
 /// The greatest common divisor. For traced numbers: one of them, if it divides the other for all sizes, or 1.
-Dim common_divisor(Dim x, Dim y);
+SymInt common_divisor(SymInt x, SymInt y);
 
 }  // namespace lucid

@@ -6,13 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "lucid/dim.h"
 #include "lucid/error.h"
+#include "lucid/sym_int.h"
 
 /// Writes the value, in messages and other texts on which nothing that is recorded depends.
 template <>
-struct fmt::formatter<lucid::Dim> : fmt::formatter<int64_t> {
-  auto format(lucid::Dim dim, fmt::format_context& context) const {
+struct fmt::formatter<lucid::SymInt> : fmt::formatter<int64_t> {
+  auto format(lucid::SymInt dim, fmt::format_context& context) const {
     return fmt::formatter<int64_t>::format(dim.unguarded(), context);
   }
 };

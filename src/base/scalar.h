@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "lucid/dim.h"
+#include "lucid/sym_int.h"
 
 namespace lucid {
 
@@ -25,7 +25,7 @@ class Scalar {
   /// All NaNs become one: plans and texts do not tell them apart.
   constexpr Scalar(double value)  // NOLINT
       : kind_(Dtype::kF64), real_(value == value ? value : std::numeric_limits<double>::quiet_NaN()) {}
-  constexpr Scalar(Dim value)  // NOLINT
+  constexpr Scalar(SymInt value)  // NOLINT
       : kind_(Dtype::kI64), expression_(value.expression()), integer_(value.unguarded()) {}
 
   /// kBool, kI64 or kF64: the category, not a width.
@@ -54,7 +54,7 @@ class Scalar {
   constexpr uint32_t traced() const { return traced_; }
   constexpr bool is_size() const { return expression_ != 0; }
   /// The traced size that it is.
-  constexpr Dim size() const { return Dim::traced(expression_, static_cast<int32_t>(integer_)); }
+  constexpr SymInt size() const { return SymInt::traced(expression_, static_cast<int32_t>(integer_)); }
   constexpr Scalar with_trace(uint32_t number) const {
     Scalar result = *this;
     result.traced_ = number;

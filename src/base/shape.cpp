@@ -17,7 +17,7 @@ bool same(DimsView a, DimsView b) {
   return true;
 }
 
-bool is_empty(DimsView sizes) { return std::find(sizes.begin(), sizes.end(), Dim(0)) != sizes.end(); }
+bool is_empty(DimsView sizes) { return std::find(sizes.begin(), sizes.end(), SymInt(0)) != sizes.end(); }
 
 void check_rank(std::string_view op, DimsView sizes) {
   if (static_cast<int64_t>(sizes.size()) > kMaxRank)
@@ -29,7 +29,7 @@ constexpr std::array<size_t, 4> kChannelsLastOrder = {1, 3, 2, 0};
 
 bool is_channels_last(DimsView sizes, DimsView strides) {
   if (sizes.size() != 4) return false;
-  Dim expected = 1;
+  SymInt expected = 1;
   for (size_t dim : kChannelsLastOrder) {
     if (sizes[dim] == 1) continue;
     if (strides[dim] != expected) return false;
@@ -40,16 +40,16 @@ bool is_channels_last(DimsView sizes, DimsView strides) {
 
 Dims channels_last_strides(DimsView sizes) {
   Dims strides(4);
-  Dim next = 1;
+  SymInt next = 1;
   for (size_t dim : kChannelsLastOrder) {
     strides[dim] = next;
-    next *= std::max<Dim>(sizes[dim], 1);
+    next *= std::max<SymInt>(sizes[dim], 1);
   }
   return strides;
 }
 
 /// The operands' strides aligned to the result's dimensions, 0 where an operand is broadcast: a row for each operand.
-using StrideRows = SmallVector<Dim, 32>;
+using StrideRows = SmallVector<SymInt, 32>;
 
 StrideRows align(DimsView shape, std::span<const Geometry* const> operands) {
   StrideRows rows;
@@ -58,7 +58,7 @@ StrideRows align(DimsView shape, std::span<const Geometry* const> operands) {
     for (size_t i = 0; i < lead; ++i) rows.push_back(0);
     for (size_t i = 0; i < operand->sizes.size(); ++i) {
       const bool stretched = operand->sizes[i] == 1 && shape[lead + i] != 1;
-      rows.push_back(stretched ? Dim(0) : operand->strides[i]);
+      rows.push_back(stretched ? SymInt(0) : operand->strides[i]);
     }
   }
   return rows;
@@ -68,7 +68,7 @@ StrideRows align(DimsView shape, std::span<const Geometry* const> operands) {
 /// operand determines the order, because each is broadcast along one of them.
 int compare_order(DimsView shape, const StrideRows& rows, size_t a, size_t b) {
   for (size_t row = 0; row < rows.size(); row += shape.size()) {
-    const Dim stride_a = rows[row + a], stride_b = rows[row + b];
+    const SymInt stride_a = rows[row + a], stride_b = rows[row + b];
     if (stride_a == 0 || stride_b == 0) continue;
     if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
     if (shape[a] > shape[b]) return 1;
@@ -95,11 +95,11 @@ Dims sorted_strides(DimsView shape, std::span<const Geometry* const> operands) {
   }
 
   Dims strides(rank);
-  Dim next = 1;
+  SymInt next = 1;
   for (size_t i = 0; i < rank; ++i) {
     const size_t dim = inner_to_outer[i];
     strides[dim] = next;
-    next *= std::max<Dim>(shape[dim], 1);
+    next *= std::max<SymInt>(shape[dim], 1);
   }
   return strides;
 }
@@ -125,18 +125,18 @@ std::string to_string(DimsView dims) {
   return text + ']';
 }
 
-Dim numel(DimsView sizes) {
-  Dim count = 1;
-  for (Dim size : sizes) count *= size;
+SymInt numel(DimsView sizes) {
+  SymInt count = 1;
+  for (SymInt size : sizes) count *= size;
   return count;
 }
 
-Dim checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
+SymInt checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
   check_rank(op, sizes);
   // Zeros are omitted from the product, so that the strides of an empty tensor fit too. No trace has to note the
   // outcome: traced sizes always fit.
   CheckedInt bytes = element_bytes;
-  for (Dim size : sizes) {
+  for (SymInt size : sizes) {
     if (size < 0) throw ValueError("{}: shape {} has a negative size", op, to_string(sizes));
     bytes *= std::max<int64_t>(size.unguarded(), 1);
   }
@@ -148,16 +148,16 @@ Dim checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
 
 Dims contiguous_strides(DimsView sizes) {
   Dims strides(sizes.size());
-  Dim next = 1;
+  SymInt next = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     strides[i] = next;
-    next *= std::max<Dim>(sizes[i], 1);
+    next *= std::max<SymInt>(sizes[i], 1);
   }
   return strides;
 }
 
 bool is_contiguous(DimsView sizes, DimsView strides) {
-  Dim expected = 1;
+  SymInt expected = 1;
   bool in_order = true;
   for (size_t i = sizes.size(); i-- > 0;) {
     if (sizes[i] == 1) continue;
@@ -170,13 +170,13 @@ bool is_contiguous(DimsView sizes, DimsView strides) {
 
 bool is_dense(DimsView sizes, DimsView strides) {
   if (is_contiguous(sizes, strides)) return true;
-  std::array<std::pair<Dim, Dim>, kMaxRank> dims;
+  std::array<std::pair<SymInt, SymInt>, kMaxRank> dims;
   size_t count = 0;
   for (size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] != 1) dims[count++] = {strides[i], sizes[i]};
   std::sort(dims.begin(), dims.begin() + count,
             [](const auto& a, const auto& b) { return a.first == b.first ? a.second < b.second : a.first < b.first; });
-  Dim expected = 1;
+  SymInt expected = 1;
   for (size_t i = 0; i < count; ++i) {
     if (dims[i].first != expected) return false;
     expected *= dims[i].second;
@@ -190,11 +190,11 @@ bool has_internal_overlap(DimsView sizes, DimsView strides) {
   return false;
 }
 
-std::pair<Dim, Dim> element_range(const Geometry& geometry) {
-  Dim first = geometry.offset, last = geometry.offset;
+std::pair<SymInt, SymInt> element_range(const Geometry& geometry) {
+  SymInt first = geometry.offset, last = geometry.offset;
   for (size_t i = 0; i < geometry.sizes.size(); ++i) {
     if (geometry.sizes[i] == 0) return {geometry.offset, geometry.offset};
-    const Dim reach = (geometry.sizes[i] - 1) * geometry.strides[i];
+    const SymInt reach = (geometry.sizes[i] - 1) * geometry.strides[i];
     (reach < 0 ? first : last) += reach;
   }
   return {first, last + 1};
@@ -207,7 +207,7 @@ Dims broadcast(std::string_view op, DimsView a, DimsView b) {
   const size_t lead = longer.size() - shorter.size();
   Dims shape(longer);
   for (size_t i = 0; i < shorter.size(); ++i) {
-    Dim& size = shape[lead + i];
+    SymInt& size = shape[lead + i];
     if (size == shorter[i] || shorter[i] == 1) continue;
     if (size != 1)
       throw ValueError(
@@ -228,7 +228,7 @@ Dims broadcast_strides(DimsView sizes, DimsView strides, DimsView shape) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool stretched = sizes[i] != shape[lead + i];
     LUCID_CHECK(!stretched || sizes[i] == 1, "{} read as {}", to_string(sizes), to_string(shape));
-    result[lead + i] = stretched ? Dim(0) : strides[i];
+    result[lead + i] = stretched ? SymInt(0) : strides[i];
   }
   return result;
 }
@@ -250,14 +250,14 @@ Dims normalize_axes(std::string_view op, DimsView axes, int64_t rank) {
   return result;
 }
 
-Dims infer_shape(std::string_view op, DimsView requested, Dim elements) {
+Dims infer_shape(std::string_view op, DimsView requested, SymInt elements) {
   check_rank(op, requested);
   Dims shape(requested);
-  Dim* unknown = nullptr;
-  Dim known = 1;
+  SymInt* unknown = nullptr;
+  SymInt known = 1;
   int64_t product = 1;
   bool fits = true;
-  for (Dim& size : shape) {
+  for (SymInt& size : shape) {
     if (size == -1) {
       if (unknown)
         throw ValueError("{}: shape {} has more than one -1; only one size can be inferred", op, to_string(requested));
@@ -292,9 +292,9 @@ std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shap
   // Group source dimensions from the right into chunks with a uniform step. The next few dimensions of the new shape
   // must split each chunk exactly.
   size_t left = shape.size();
-  Dim step = strides.back();
-  Dim chunk = 1;
-  Dim covered = 1;
+  SymInt step = strides.back();
+  SymInt chunk = 1;
+  SymInt covered = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     chunk *= sizes[i];
     const bool chunk_ends = i == 0 || (sizes[i - 1] != 1 && strides[i - 1] != chunk * step);

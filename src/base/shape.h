@@ -12,7 +12,7 @@
 
 namespace lucid {
 
-using DimsView = std::span<const Dim>;
+using DimsView = std::span<const SymInt>;
 
 inline constexpr int64_t kMaxRank = 64;
 
@@ -28,7 +28,7 @@ struct TensorType {
 struct Geometry {
   Dims sizes;
   Dims strides;
-  Dim offset = 0;
+  SymInt offset = 0;
   bool operator==(const Geometry&) const = default;
 };
 
@@ -38,10 +38,10 @@ std::string to_string(const TensorType& type);
 std::string to_string(DimsView dims);
 
 /// The number of elements of a valid shape.
-Dim numel(DimsView sizes);
+SymInt numel(DimsView sizes);
 /// The number of elements of a shape that the user requested. Throws ValueError naming `op` if a size is negative, if
 /// there are more than kMaxRank sizes, or if the bytes (or the strides of an empty tensor) would not fit in 63 bits.
-Dim checked_numel(std::string_view op, DimsView sizes, size_t element_bytes);
+SymInt checked_numel(std::string_view op, DimsView sizes, size_t element_bytes);
 
 Dims contiguous_strides(DimsView sizes);
 bool is_contiguous(DimsView sizes, DimsView strides);
@@ -50,7 +50,7 @@ bool is_dense(DimsView sizes, DimsView strides);
 /// Whether some dimension larger than 1 has stride 0, so that several elements share memory.
 bool has_internal_overlap(DimsView sizes, DimsView strides);
 /// The half-open range of buffer elements that a geometry can access; empty for empty tensors.
-std::pair<Dim, Dim> element_range(const Geometry& geometry);
+std::pair<SymInt, SymInt> element_range(const Geometry& geometry);
 
 /// The broadcast shape of two operands. Throws ValueError naming `op` and both shapes.
 Dims broadcast(std::string_view op, DimsView a, DimsView b);
@@ -63,7 +63,7 @@ int64_t normalize_axis(std::string_view op, int64_t axis, int64_t rank);
 Dims normalize_axes(std::string_view op, DimsView axes, int64_t rank);
 
 /// Resolves one -1 in a requested shape against the number of elements. Throws ValueError naming `op`.
-Dims infer_shape(std::string_view op, DimsView requested, Dim elements);
+Dims infer_shape(std::string_view op, DimsView requested, SymInt elements);
 /// The strides that view `sizes`/`strides` as `shape` without copying, if they exist. `shape` must have the same number
 /// of elements.
 std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shape);

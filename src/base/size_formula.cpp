@@ -99,7 +99,7 @@ SizeFormula::SizeFormula(std::string_view text, size_t symbols) : program_(Parse
   program_.clear();
 }
 
-SizeFormula::SizeFormula(const SizeTrace& trace, Dim dim)
+SizeFormula::SizeFormula(const SizeTrace& trace, SymInt dim)
     : SizeFormula(dim.is_traced() ? SizeFormula(trace.text(dim), trace.sizes().size()) : SizeFormula(dim.unguarded())) {
 }
 

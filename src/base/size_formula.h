@@ -19,7 +19,7 @@ class SizeFormula {
   /// Throws ValueError if the text is not a formula of `symbols` sizes, s0 to the last.
   SizeFormula(std::string_view text, size_t symbols);
   /// How a number, which may be traced, is computed from the sizes of a trace.
-  SizeFormula(const SizeTrace& trace, Dim dim);
+  SizeFormula(const SizeTrace& trace, SymInt dim);
 
   bool is_constant() const { return program_.empty(); }
   /// The value of a constant.

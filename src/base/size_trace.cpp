@@ -24,9 +24,9 @@ constexpr size_t kMaxVariables = 256;
 /// and must not mean anything to the next. Returns 0 if there are no more.
 uint32_t next_id() {
   static std::atomic<uint32_t> next = 1;
-  if (next.load(std::memory_order_relaxed) > Dim::kMaxExpression) return 0;
+  if (next.load(std::memory_order_relaxed) > SymInt::kMaxExpression) return 0;
   const uint32_t id = next.fetch_add(1, std::memory_order_relaxed);
-  return id > Dim::kMaxExpression ? 0 : id;
+  return id > SymInt::kMaxExpression ? 0 : id;
 }
 
 bool fits(int64_t value) { return value >= std::numeric_limits<int32_t>::min() && value <= kMaxSize; }
@@ -65,7 +65,7 @@ SizeTrace* SizeTrace::current() { return t_sizes; }
 
 bool SizeTrace::is_traceable(int64_t size) { return size >= kMinSize && fits(size); }
 
-Dim SizeTrace::add_symbol(int64_t size, Range range) {
+SymInt SizeTrace::add_symbol(int64_t size, Range range) {
   LUCID_CHECK(is_traceable(size), "a size of {}", size);
   symbols_.push_back(size);
   variables_.push_back({.range = {.low = kMinSize}});
@@ -91,18 +91,18 @@ void SizeTrace::bound(uint32_t i, const Range& range) {
 
 // ---- Numbers.
 
-const SizeTrace::Expression* SizeTrace::find(Dim dim) const {
+const SizeTrace::Expression* SizeTrace::find(SymInt dim) const {
   if (!dim.is_traced()) return nullptr;
   const auto found = std::ranges::lower_bound(expressions_, dim.expression(), {}, &Expression::id);
   return found != expressions_.end() && found->id == dim.expression() ? &*found : nullptr;
 }
 
-Polynomial SizeTrace::polynomial_of(Dim dim) const {
+Polynomial SizeTrace::polynomial_of(SymInt dim) const {
   const Expression* expression = find(dim);
   return expression ? expression->number : Polynomial(dim.unguarded());
 }
 
-Dim SizeTrace::make(const Polynomial& number, int64_t value) {
+SymInt SizeTrace::make(const Polynomial& number, int64_t value) {
   if (number.is_constant()) return number.constant();
   const auto [found, is_new] = ids_.try_emplace(number, 0);
   if (is_new && fits(value)) found->second = next_id();
@@ -112,7 +112,7 @@ Dim SizeTrace::make(const Polynomial& number, int64_t value) {
     return value;
   }
   if (is_new) expressions_.push_back({found->second, number});
-  return Dim::traced(found->second, static_cast<int32_t>(value));
+  return SymInt::traced(found->second, static_cast<int32_t>(value));
 }
 
 void SizeTrace::add_equality(const Polynomial& number, int64_t value) {
@@ -122,7 +122,7 @@ void SizeTrace::add_equality(const Polynomial& number, int64_t value) {
     has_failed_ = true;
 }
 
-void SizeTrace::read(Dim dim) {
+void SizeTrace::read(SymInt dim) {
   if (const Expression* expression = find(dim)) add_equality(expression->number, dim.unguarded());
 }
 
@@ -143,24 +143,24 @@ std::optional<Polynomial> SizeTrace::variable(Variable::Kind kind, const Polynom
   return Polynomial::variable(index);
 }
 
-std::optional<Polynomial> SizeTrace::combine(Dim::Arithmetic operation, const Polynomial& a, const Polynomial& b) {
+std::optional<Polynomial> SizeTrace::combine(SymInt::Arithmetic operation, const Polynomial& a, const Polynomial& b) {
   switch (operation) {
-    case Dim::Arithmetic::kAdd:
+    case SymInt::Arithmetic::kAdd:
       return Polynomial::sum(a, b);
-    case Dim::Arithmetic::kSubtract:
+    case SymInt::Arithmetic::kSubtract:
       return Polynomial::difference(a, b);
-    case Dim::Arithmetic::kMultiply:
+    case SymInt::Arithmetic::kMultiply:
       return Polynomial::product(a, b);
-    case Dim::Arithmetic::kDivide:
-    case Dim::Arithmetic::kRemainder:
+    case SymInt::Arithmetic::kDivide:
+    case SymInt::Arithmetic::kRemainder:
       break;
   }
-  const bool divides = operation == Dim::Arithmetic::kDivide;
+  const bool divides = operation == SymInt::Arithmetic::kDivide;
   if (std::optional<Polynomial> exact = Polynomial::exact_quotient(a, b)) return divides ? *exact : Polynomial();
   return variable(divides ? Variable::Kind::kQuotient : Variable::Kind::kRemainder, a, b);
 }
 
-Dim SizeTrace::compute(Dim::Arithmetic operation, Dim a, Dim b, int64_t value) {
+SymInt SizeTrace::compute(SymInt::Arithmetic operation, SymInt a, SymInt b, int64_t value) {
   if (!find(a) && !find(b)) return value;
   if (const std::optional<Polynomial> number = combine(operation, polynomial_of(a), polynomial_of(b)))
     return make(*number, value);
@@ -201,7 +201,7 @@ SizeTrace::Range SizeTrace::range_of(const Variable& variable) const {
   return range;
 }
 
-void SizeTrace::compare_equal(Dim a, Dim b) {
+void SizeTrace::compare_equal(SymInt a, SymInt b) {
   if (!find(a) && !find(b)) return;
   const std::optional<Polynomial> rest = Polynomial::difference(polynomial_of(a), polynomial_of(b));
   if (!rest) return read(a), read(b);
@@ -210,7 +210,7 @@ void SizeTrace::compare_equal(Dim a, Dim b) {
   conditions_.insert({a.unguarded() == b.unguarded() ? Relation::kZero : Relation::kNotZero, *rest});
 }
 
-void SizeTrace::compare_less(Dim a, Dim b) {
+void SizeTrace::compare_less(SymInt a, SymInt b) {
   if (!find(a) && !find(b)) return;
   const std::optional<Polynomial> rest = Polynomial::difference(polynomial_of(a), polynomial_of(b));
   if (!rest) return read(a), read(b);
@@ -266,19 +266,19 @@ std::optional<SizeTrace::Evaluation> SizeTrace::Evaluation::of(const SizeTrace& 
   return evaluation;
 }
 
-Dim SizeTrace::Evaluation::operator()(Dim dim) const {
+SymInt SizeTrace::Evaluation::operator()(SymInt dim) const {
   const Expression* expression = trace_.find(dim);
   return expression ? expressions_[static_cast<size_t>(expression - trace_.expressions_.data())] : dim.unguarded();
 }
 
-Dim SizeTrace::Evaluation::retraced(Dim dim) const {
-  const Dim value = (*this)(dim);
-  return trace_.find(dim) ? Dim::traced(dim.expression(), static_cast<int32_t>(value)) : value;
+SymInt SizeTrace::Evaluation::retraced(SymInt dim) const {
+  const SymInt value = (*this)(dim);
+  return trace_.find(dim) ? SymInt::traced(dim.expression(), static_cast<int32_t>(value)) : value;
 }
 
-std::optional<int64_t> SizeTrace::upper_bound(Dim dim) const { return range_of(polynomial_of(dim)).high; }
+std::optional<int64_t> SizeTrace::upper_bound(SymInt dim) const { return range_of(polynomial_of(dim)).high; }
 
-bool SizeTrace::is_multiple(Dim x, Dim y) const {
+bool SizeTrace::is_multiple(SymInt x, SymInt y) const {
   return Polynomial::exact_quotient(polynomial_of(x), polynomial_of(y)).has_value();
 }
 
@@ -325,7 +325,7 @@ std::string SizeTrace::text(const Polynomial& number) const {
   return result;
 }
 
-std::string SizeTrace::text(Dim dim) const {
+std::string SizeTrace::text(SymInt dim) const {
   const Expression* expression = find(dim);
   return expression ? text(expression->number) : fmt::format("{}", dim);
 }
@@ -341,30 +341,30 @@ std::vector<std::string> SizeTrace::conditions() const {
 
 // ---- What plain code does with traced numbers.
 
-int64_t Dim::read() const {
+int64_t SymInt::read() const {
   if (t_sizes && !has_memory_for([&] { t_sizes->read(*this); })) t_sizes->has_failed_ = true;
   return unguarded();
 }
 
-void Dim::divide_by_zero() { throw ValueError("Dim: a size is divided by 0"); }
+void SymInt::divide_by_zero() { throw ValueError("SymInt: a size is divided by 0"); }
 
-Dim Dim::compute_traced(Arithmetic operation, Dim a, Dim b) {
+SymInt SymInt::compute_traced(Arithmetic operation, SymInt a, SymInt b) {
   const bool divides = operation == Arithmetic::kDivide || operation == Arithmetic::kRemainder;
   // The program may catch the error, and then go on in a way that depends on the sizes.
   if (divides && b.unguarded() == 0) b.read();
   const int64_t value = compute(operation, a.unguarded(), b.unguarded());
-  Dim result = value;
+  SymInt result = value;
   if (t_sizes && !has_memory_for([&] { result = t_sizes->compute(operation, a, b, value); }))
     t_sizes->has_failed_ = true;
   return result;
 }
 
-bool Dim::is_equal_traced(Dim a, Dim b) {
+bool SymInt::is_equal_traced(SymInt a, SymInt b) {
   if (t_sizes && !has_memory_for([&] { t_sizes->compare_equal(a, b); })) t_sizes->has_failed_ = true;
   return a.unguarded() == b.unguarded();
 }
 
-bool Dim::is_less_traced(Dim a, Dim b) {
+bool SymInt::is_less_traced(SymInt a, SymInt b) {
   if (t_sizes && !has_memory_for([&] { t_sizes->compare_less(a, b); })) t_sizes->has_failed_ = true;
   return a.unguarded() < b.unguarded();
 }

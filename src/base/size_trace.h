@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/polynomial.h"
-#include "lucid/dim.h"
+#include "lucid/sym_int.h"
 
 namespace lucid {
 
@@ -42,7 +42,7 @@ class SizeTrace {
   static bool is_traceable(int64_t size);
   /// Adds a symbol for a size, which must be traceable, for calls with sizes in `range`. If there are no more numbers
   /// for expressions in this process, the result is not traced.
-  Dim add_symbol(int64_t size, Range range = {});
+  SymInt add_symbol(int64_t size, Range range = {});
   /// The sizes of the recorded call.
   const std::vector<int64_t>& sizes() const { return symbols_; }
   /// Bounds each size to its bucket, the sizes between two powers of two, for code that makes choices by size. Must
@@ -74,9 +74,9 @@ class SizeTrace {
     /// Empty if a condition does not hold for the sizes, or if a number is too large.
     static std::optional<Evaluation> of(const SizeTrace& trace, std::span<const int64_t> sizes);
     /// The plain number that a traced number is in this call.
-    Dim operator()(Dim dim) const;
+    SymInt operator()(SymInt dim) const;
     /// The traced number, with the value that it has in this call.
-    Dim retraced(Dim dim) const;
+    SymInt retraced(SymInt dim) const;
 
    private:
     explicit Evaluation(const SizeTrace& trace) : trace_(trace) {}
@@ -89,18 +89,18 @@ class SizeTrace {
   };
 
   /// An upper bound for all sizes; empty if unknown.
-  std::optional<int64_t> upper_bound(Dim dim) const;
+  std::optional<int64_t> upper_bound(SymInt dim) const;
   /// Whether x is a multiple of y for all sizes.
-  bool is_multiple(Dim x, Dim y) const;
+  bool is_multiple(SymInt x, SymInt y) const;
   /// Whether symbol i has the same size for all calls that the conditions describe.
   bool is_fixed(size_t i) const;
   /// "s0*64+1"; the digits of a plain number.
-  std::string text(Dim dim) const;
+  std::string text(SymInt dim) const;
   /// The conditions, such as "s0-128 < 0".
   std::vector<std::string> conditions() const;
 
  private:
-  friend class Dim;
+  friend class SymInt;
 
   /// A symbol, or the quotient or remainder of two polynomials.
   struct Variable {
@@ -121,24 +121,24 @@ class SizeTrace {
     Polynomial number;
     auto operator<=>(const Condition&) const = default;
   };
-  const Expression* find(Dim dim) const;
-  Polynomial polynomial_of(Dim dim) const;
+  const Expression* find(SymInt dim) const;
+  Polynomial polynomial_of(SymInt dim) const;
   /// A traced number if it can be expressed; otherwise a constant, and a guard on its value.
-  Dim make(const Polynomial& number, int64_t value);
+  SymInt make(const Polynomial& number, int64_t value);
   void add_equality(const Polynomial& number, int64_t value);
   /// Empty if there are too many.
   std::optional<Polynomial> variable(Variable::Kind kind, const Polynomial& left, const Polynomial& right);
-  std::optional<Polynomial> combine(Dim::Arithmetic operation, const Polynomial& a, const Polynomial& b);
+  std::optional<Polynomial> combine(SymInt::Arithmetic operation, const Polynomial& a, const Polynomial& b);
   /// Narrows the range of variable i.
   void bound(uint32_t i, const Range& range);
   Range range_of(const Polynomial& number) const;
   Range range_of(const Variable& variable) const;
 
-  // What Dim calls.
-  void read(Dim dim);
-  Dim compute(Dim::Arithmetic operation, Dim a, Dim b, int64_t value);
-  void compare_equal(Dim a, Dim b);
-  void compare_less(Dim a, Dim b);
+  // What SymInt calls.
+  void read(SymInt dim);
+  SymInt compute(SymInt::Arithmetic operation, SymInt a, SymInt b, int64_t value);
+  void compare_equal(SymInt a, SymInt b);
+  void compare_less(SymInt a, SymInt b);
 
   std::string text(const Polynomial& number) const;
   std::string text(const Variable& variable, size_t index) const;

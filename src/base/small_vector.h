@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "lucid/dim.h"
+#include "lucid/sym_int.h"
 
 namespace lucid {
 
@@ -163,6 +163,6 @@ class SmallVector {
 };
 
 /// Sizes, strides or axes: one integer for each dimension.
-using Dims = SmallVector<Dim, 5>;
+using Dims = SmallVector<SymInt, 5>;
 
 }  // namespace lucid

@@ -25,7 +25,7 @@ class FormWriter {
     for (const BufferTable::Region& region : buffers_.regions)
       form.regions.push_back(
           {number(region.output), formula(region.bytes), number(region.first_step), number(region.last_step)});
-    for (const Dim bytes : buffers_.packed_bytes) form.packed_bytes.push_back(formula(bytes));
+    for (const SymInt bytes : buffers_.packed_bytes) form.packed_bytes.push_back(formula(bytes));
     for (const KernelStep& step : draft_.schedule.steps) add_step(step);
     for (size_t i = 0; i < draft_.expected.size(); ++i) {
       const auto& [output, expected] = draft_.expected[i];
@@ -37,7 +37,7 @@ class FormWriter {
   }
 
  private:
-  SizeFormula formula(Dim dim) const { return {trace_, dim}; }
+  SizeFormula formula(SymInt dim) const { return {trace_, dim}; }
   static uint32_t number(size_t value) { return static_cast<uint32_t>(value); }
 
   PlanForm::Place place_of(const BufferUse& use) const {
@@ -47,10 +47,10 @@ class FormWriter {
     return {Slot::Area::kArena, number(buffers_.indices.at(key_of(use))), formula(use.byte_offset)};
   }
 
-  PlanForm::Launch launch_of(std::span<const BufferUse> buffers, std::span<const Dim> params, Dim items) const {
+  PlanForm::Launch launch_of(std::span<const BufferUse> buffers, std::span<const SymInt> params, SymInt items) const {
     PlanForm::Launch launch{.items = formula(items)};
     for (const BufferUse& use : buffers) launch.places.push_back(place_of(use));
-    for (const Dim param : params) launch.params.push_back(formula(param));
+    for (const SymInt param : params) launch.params.push_back(formula(param));
     return launch;
   }
 

@@ -49,8 +49,8 @@ std::vector<Ref<LoadedCode>> codes_of(const PlanDraft& draft) {
   return codes_of(kernels, draft.device, draft.level);
 }
 
-PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
-                           Dim items) {
+PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& buffers,
+                           const std::vector<SymInt>& params, SymInt items) {
   PlanStep::Launch launch{{}, {params.begin(), params.end()}, items};
   for (const BufferUse& use : buffers) launch.slots.push_back(slots.slot(use));
   return launch;

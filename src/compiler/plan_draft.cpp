@@ -65,12 +65,12 @@ PlanDraft with_sizes(const PlanDraft& draft, const SizeReplacer& replace) {
   for (auto& [_, geometry] : result.inputs) geometry = replace(geometry);
   for (Geometry& geometry : result.destinations) geometry = replace(geometry);
   for (auto& [_, layout] : result.schedule.layouts) layout.geometry = replace(layout.geometry);
-  for (Dim& bytes : result.schedule.scratch_bytes) bytes = replace(bytes);
-  const auto replace_in = [&](std::vector<BufferUse>& buffers, std::vector<Dim>& params, Dim& items) {
+  for (SymInt& bytes : result.schedule.scratch_bytes) bytes = replace(bytes);
+  const auto replace_in = [&](std::vector<BufferUse>& buffers, std::vector<SymInt>& params, SymInt& items) {
     for (BufferUse& use : buffers)
-      for (Dim* dim : {&use.byte_offset, &use.tile.stride, &use.tile.bytes, &use.tile.rows, &use.tile.pitch})
+      for (SymInt* dim : {&use.byte_offset, &use.tile.stride, &use.tile.bytes, &use.tile.rows, &use.tile.pitch})
         *dim = replace(*dim);
-    for (Dim& param : params) param = replace(param);
+    for (SymInt& param : params) param = replace(param);
     items = replace(items);
   };
   for (KernelStep& step : result.schedule.steps) {

@@ -84,12 +84,12 @@ Slot SlotMap::slot(const BufferUse& use) const {
   return slot;
 }
 
-Dim memory_bytes(const IRGraph& graph, const Schedule& schedule, const MemoryKey& key) {
+SymInt memory_bytes(const IRGraph& graph, const Schedule& schedule, const MemoryKey& key) {
   if (key.first == BufferUse::Kind::kError) return sizeof(int64_t);
   if (key.first == BufferUse::Kind::kScratch) return schedule.scratch_bytes[static_cast<size_t>(key.second)];
   const TensorType& type = graph.type(key.second);
-  const Dim elements = numel(type.shape);
-  return (elements < 1 ? Dim(1) : elements) * static_cast<int64_t>(size_of(type.dtype));
+  const SymInt elements = numel(type.shape);
+  return (elements < 1 ? SymInt(1) : elements) * static_cast<int64_t>(size_of(type.dtype));
 }
 
 std::vector<MemoryReuse> find_reuses(const IRGraph& graph, const Schedule& schedule) {
@@ -125,7 +125,7 @@ BufferTable buffers_of(const IRGraph& graph, const Schedule& schedule, std::span
 
 SlotMap place_buffers(const BufferTable& buffers) {
   SlotMap map{.slots = buffers.fixed};
-  for (const Dim bytes : buffers.packed_bytes) map.packed_bytes.push_back(static_cast<size_t>(int64_t{bytes}));
+  for (const SymInt bytes : buffers.packed_bytes) map.packed_bytes.push_back(static_cast<size_t>(int64_t{bytes}));
   std::vector<ArenaBlock> blocks;
   for (const BufferTable::Block& block : buffers.blocks)
     blocks.push_back({.bytes = block.bytes, .first_step = block.first_step, .last_step = block.last_step});

@@ -22,21 +22,21 @@ struct MemoryReuse {
 struct BufferTable {
   /// A buffer that shares the arena with others. It is live from one step to another, both included.
   struct Block {
-    Dim bytes;
+    SymInt bytes;
     size_t first_step = 0;
     size_t last_step = 0;
   };
   /// The memory of an output that is free from one step to another, both included.
   struct Region {
     size_t output = 0;
-    Dim bytes;
+    SymInt bytes;
     size_t first_step = 0;
     size_t last_step = 0;
   };
 
   /// Buffers in the caller's memory, packed forms and the error word.
   std::map<MemoryKey, Slot> fixed;
-  std::vector<Dim> packed_bytes;
+  std::vector<SymInt> packed_bytes;
   /// The other buffers, by their index in `blocks`.
   std::map<MemoryKey, size_t> indices;
   std::vector<Block> blocks;
@@ -58,7 +58,7 @@ struct SlotMap {
 };
 
 /// Size in bytes of the memory of `key`. At least one element: kernels may be passed addresses of empty values.
-Dim memory_bytes(const IRGraph& graph, const Schedule& schedule, const MemoryKey& key);
+SymInt memory_bytes(const IRGraph& graph, const Schedule& schedule, const MemoryKey& key);
 
 /// The buffers that may reuse the memory of others (ReuseMemory), in the order of the steps.
 std::vector<MemoryReuse> find_reuses(const IRGraph& graph, const Schedule& schedule);

@@ -156,8 +156,8 @@ class DraftVerifier {
     if (step.packs) check_packing(step);
   }
 
-  void check_launch(const KernelStep& step, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
-                    Dim items) const {
+  void check_launch(const KernelStep& step, const std::vector<BufferUse>& buffers, const std::vector<SymInt>& params,
+                    SymInt items) const {
     for (const BufferUse& use : buffers) {
       require(is_known(use), "passes {}, which does not exist", name_of(use));
       require(use.first_stage <= use.last_stage, "has its last use of {} before the first", name_of(use));

@@ -5,7 +5,7 @@
 
 namespace lucid {
 
-bool is_traced(DimsView dims) { return std::ranges::any_of(dims, &Dim::is_traced); }
+bool is_traced(DimsView dims) { return std::ranges::any_of(dims, &SymInt::is_traced); }
 
 bool is_traced(const Geometry& geometry) {
   return is_traced(geometry.sizes) || is_traced(geometry.strides) || geometry.offset.is_traced();
@@ -13,7 +13,7 @@ bool is_traced(const Geometry& geometry) {
 
 bool is_traced(const Attributes& attributes) {
   return std::ranges::any_of(attributes, [](const Attribute& attribute) {
-    if (const auto* dim = std::get_if<Dim>(&attribute)) return dim->is_traced();
+    if (const auto* dim = std::get_if<SymInt>(&attribute)) return dim->is_traced();
     const auto* dims = std::get_if<Dims>(&attribute);
     return dims && is_traced(*dims);
   });
@@ -26,7 +26,7 @@ bool is_traced(const Call& call) {
 }
 
 bool is_same(DimsView a, DimsView b) {
-  constexpr auto bits = [](Dim dim) { return std::bit_cast<int64_t>(dim); };
+  constexpr auto bits = [](SymInt dim) { return std::bit_cast<int64_t>(dim); };
   return std::ranges::equal(a, b, {}, bits, bits);
 }
 
@@ -36,7 +36,7 @@ bool is_same(const Geometry& a, const Geometry& b) {
 
 Dims SizeReplacer::operator()(const Dims& dims) const {
   Dims result = dims;
-  for (Dim& dim : result) dim = (*this)(dim);
+  for (SymInt& dim : result) dim = (*this)(dim);
   return result;
 }
 
@@ -47,7 +47,7 @@ Geometry SizeReplacer::operator()(const Geometry& geometry) const {
 Attributes SizeReplacer::operator()(const Attributes& attributes) const {
   Attributes result = attributes;
   for (Attribute& attribute : result) {
-    if (auto* dim = std::get_if<Dim>(&attribute))
+    if (auto* dim = std::get_if<SymInt>(&attribute))
       *dim = (*this)(*dim);
     else if (auto* dims = std::get_if<Dims>(&attribute))
       *dims = (*this)(*dims);

@@ -27,7 +27,7 @@ class SizeReplacer {
   /// By those of another call.
   explicit SizeReplacer(const SizeTrace::Evaluation& sizes, Kind kind = Kind::kPlain) : sizes_(&sizes), kind_(kind) {}
 
-  Dim operator()(Dim dim) const {
+  SymInt operator()(SymInt dim) const {
     if (!sizes_) return dim.unguarded();
     return kind_ == Kind::kPlain ? (*sizes_)(dim) : sizes_->retraced(dim);
   }

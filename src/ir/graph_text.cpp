@@ -31,18 +31,18 @@ std::string join(const Items& items, Print print) {
   return text;
 }
 
-std::string to_text(const IRGraph& graph, Dim dim) {
+std::string to_text(const IRGraph& graph, SymInt dim) {
   return graph.sizes ? graph.sizes->text(dim) : fmt::format("{}", dim);
 }
 
 std::string to_text(const IRGraph& graph, const Dims& dims) {
   std::string text;
-  for (const Dim dim : dims) text += (text.empty() ? "" : ",") + to_text(graph, dim);
+  for (const SymInt dim : dims) text += (text.empty() ? "" : ",") + to_text(graph, dim);
   return '[' + text + ']';
 }
 
 std::string to_text(const IRGraph& graph, const Attribute& attribute) {
-  if (const auto* dim = std::get_if<Dim>(&attribute)) return to_text(graph, *dim);
+  if (const auto* dim = std::get_if<SymInt>(&attribute)) return to_text(graph, *dim);
   if (const auto* dims = std::get_if<Dims>(&attribute)) return to_text(graph, *dims);
   return to_string(attribute);
 }
@@ -193,7 +193,7 @@ class Parser {
     const Attribute value = scanner_.attribute();
     if (std::holds_alternative<std::monostate>(value)) return {};
     if (const auto* flag = std::get_if<bool>(&value)) return {.number = Scalar(*flag)};
-    if (const auto* integer = std::get_if<Dim>(&value)) return {.number = Scalar(*integer)};
+    if (const auto* integer = std::get_if<SymInt>(&value)) return {.number = Scalar(*integer)};
     if (const auto* real = std::get_if<double>(&value)) return {.number = Scalar(*real)};
     scanner_.fail("an operand is a value, a number or none");
   }

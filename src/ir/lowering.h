@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "base/dtype.h"
-#include "lucid/dim.h"
+#include "lucid/sym_int.h"
 
 namespace lucid {
 
@@ -35,7 +35,7 @@ class ElementContext {
   /// The element's index along an axis of the output: an i64, scalar or vector.
   virtual loop::Value index(int64_t axis) = 0;
   /// A run-time i64. Calls that differ only in these numbers share a kernel.
-  virtual loop::Value number(Dim value) = 0;
+  virtual loop::Value number(SymInt value) = 0;
   /// The size of an axis of an input, at run time.
   virtual loop::Value input_size(int input, int64_t axis) = 0;
   /// Loads an element of input `input` in its compute dtype; `index` has one entry for each axis. Where `valid` (kBool,

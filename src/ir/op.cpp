@@ -50,7 +50,7 @@ const Attribute& Call::attribute(std::string_view name) const {
 }
 
 bool Call::flag(std::string_view name) const { return typed<bool>(*this, name); }
-Dim Call::integer(std::string_view name) const { return typed<Dim>(*this, name); }
+SymInt Call::integer(std::string_view name) const { return typed<SymInt>(*this, name); }
 double Call::real(std::string_view name) const { return typed<double>(*this, name); }
 Dtype Call::dtype_of(std::string_view name) const { return typed<Dtype>(*this, name); }
 const Dims& Call::ints(std::string_view name) const { return typed<Dims>(*this, name); }
@@ -63,7 +63,7 @@ int64_t Call::axis(std::string_view name, int64_t rank) const {
 Dims Call::axes(std::string_view name, int64_t rank) const {
   const Attribute& given = attribute(name);
   if (std::holds_alternative<std::monostate>(given)) return {};
-  return normalize_axes(this->name(), std::holds_alternative<Dim>(given) ? Dims{integer(name)} : ints(name), rank);
+  return normalize_axes(this->name(), std::holds_alternative<SymInt>(given) ? Dims{integer(name)} : ints(name), rank);
 }
 
 Dims Call::ordered_axes(std::string_view name) const {

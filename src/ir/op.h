@@ -46,7 +46,7 @@ class Call {
   const Attribute& attribute(std::string_view name) const;
   bool is_none(std::string_view name) const { return std::holds_alternative<std::monostate>(attribute(name)); }
   bool flag(std::string_view name) const;
-  Dim integer(std::string_view name) const;
+  SymInt integer(std::string_view name) const;
   double real(std::string_view name) const;
   Dtype dtype_of(std::string_view name) const;
   const Dims& ints(std::string_view name) const;

@@ -116,17 +116,17 @@ bool Scanner::peek_traced() {
   return rest.starts_with('(') || (rest.size() > 1 && rest[0] == 's' && is_digit(rest[1]));
 }
 
-Dim Scanner::dim() {
+SymInt Scanner::dim() {
   if (symbols_.empty()) return integer("an integer");
   const SizeTrace::Scope scope(sizes_);
   return sum(0);
 }
 
-Dim Scanner::sum(int depth) {
+SymInt Scanner::sum(int depth) {
   // The sign of a number belongs to it: the lowest integer has no positive counterpart.
   const size_t next = next_token() + 1;
   const bool is_number = peek("-") && next < text_.size() && is_digit(text_[next]);
-  Dim result = !is_number && take("-") ? -product(depth) : product(depth);
+  SymInt result = !is_number && take("-") ? -product(depth) : product(depth);
   for (;;) {
     if (take("+"))
       result += product(depth);
@@ -137,19 +137,19 @@ Dim Scanner::sum(int depth) {
   }
 }
 
-Dim Scanner::product(int depth) {
-  Dim result = factor(depth);
+SymInt Scanner::product(int depth) {
+  SymInt result = factor(depth);
   while (take("*")) result *= factor(depth);
   return result;
 }
 
-Dim Scanner::factor(int depth) {
+SymInt Scanner::factor(int depth) {
   if (take("(")) {
     if (depth == kMaxDepth) fail("the size is nested too deeply");
-    Dim result = sum(depth + 1);
+    SymInt result = sum(depth + 1);
     const bool is_quotient = take("/");
     if (is_quotient || take("%")) {
-      const Dim divisor = sum(depth + 1);
+      const SymInt divisor = sum(depth + 1);
       if (divisor.unguarded() == 0 || result.unguarded() == std::numeric_limits<int64_t>::min())
         fail("expected numbers that can be divided");
       result = is_quotient ? result / divisor : result % divisor;
@@ -308,7 +308,7 @@ std::string attribute_text(const Attribute& attribute) {
   struct Printer {
     std::string operator()(std::monostate) const { return "none"; }
     std::string operator()(bool value) const { return value ? "true" : "false"; }
-    std::string operator()(Dim value) const { return fmt::format("{}", value); }
+    std::string operator()(SymInt value) const { return fmt::format("{}", value); }
     std::string operator()(double value) const { return to_string(Scalar(value)); }
     std::string operator()(Dtype value) const { return std::string(name_of(value)); }
     std::string operator()(const Dims& value) const { return to_string(DimsView(value)); }

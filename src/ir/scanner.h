@@ -31,7 +31,7 @@ class Scanner {
   /// The next `sN=12`: from here on, sizes may be computed from that symbol of the trace.
   void symbol(SizeTrace& sizes);
   /// An integer or, if there are symbols, what SizeTrace::text() writes: `s0*64+1`.
-  Dim dim();
+  SymInt dim();
   /// `[1,2]`.
   Dims dims();
   /// A string in single or double quotes, with the escapes that quoted() writes.
@@ -53,15 +53,15 @@ class Scanner {
   std::string_view number_token();
   /// Whether a dim that depends on a symbol comes next.
   bool peek_traced();
-  Dim sum(int depth);
-  Dim product(int depth);
-  Dim factor(int depth);
+  SymInt sum(int depth);
+  SymInt product(int depth);
+  SymInt factor(int depth);
 
   std::string_view what_;
   std::string_view text_;
   size_t at_ = 0;
   SizeTrace* sizes_ = nullptr;
-  std::vector<Dim> symbols_;
+  std::vector<SymInt> symbols_;
 };
 
 /// The parameters of a signature: `(x, dim: int, *, keepdim: bool = False)`. Calls `parse_one` for each, with whether

@@ -66,7 +66,7 @@ std::string_view name_of(ParameterKind kind) {
 std::optional<Attribute> convert_attribute(const Parameter& parameter, const Attribute& value) {
   if (std::holds_alternative<std::monostate>(value)) return parameter.optional ? std::optional(value) : std::nullopt;
   const auto only_if = [&](bool holds) { return holds ? std::optional(value) : std::nullopt; };
-  const auto* integer = std::get_if<Dim>(&value);
+  const auto* integer = std::get_if<SymInt>(&value);
   switch (parameter.kind) {
     case ParameterKind::kTensor:
     case ParameterKind::kTensors:
@@ -93,10 +93,10 @@ uint64_t hash_of(const Attributes& attributes) {
   struct Hasher {
     uint64_t operator()(std::monostate) const { return 0; }
     uint64_t operator()(bool value) const { return value; }
-    uint64_t operator()(Dim value) const { return hash_span(std::span<const Dim>(&value, 1)); }
+    uint64_t operator()(SymInt value) const { return hash_span(std::span<const SymInt>(&value, 1)); }
     uint64_t operator()(double value) const { return Scalar(value).bits(); }
     uint64_t operator()(Dtype value) const { return static_cast<uint64_t>(value); }
-    uint64_t operator()(const Dims& value) const { return hash_span(std::span<const Dim>(value)); }
+    uint64_t operator()(const Dims& value) const { return hash_span(std::span<const SymInt>(value)); }
     uint64_t operator()(const std::string& value) const { return hash_string(value); }
   };
   uint64_t hash = attributes.size();

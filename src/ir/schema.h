@@ -13,14 +13,14 @@
 namespace lucid {
 
 /// The value of a parameter that is not a tensor. std::monostate is None.
-using Attribute = std::variant<std::monostate, bool, Dim, double, Dtype, Dims, std::string>;
+using Attribute = std::variant<std::monostate, bool, SymInt, double, Dtype, Dims, std::string>;
 
 /// The attribute with a value, or None.
 template <typename T>
 Attribute attribute_of(const T& value) {
   return value;
 }
-inline Attribute attribute_of(int64_t value) { return Dim(value); }
+inline Attribute attribute_of(int64_t value) { return SymInt(value); }
 template <typename T>
 Attribute attribute_of(const std::optional<T>& value) {
   return value ? attribute_of(*value) : Attribute();

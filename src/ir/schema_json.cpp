@@ -14,7 +14,7 @@ Json to_json(const Attribute& attribute) {
   struct Writer {
     Json operator()(std::monostate) const { return nullptr; }
     Json operator()(bool value) const { return value; }
-    Json operator()(Dim value) const { return value.unguarded(); }
+    Json operator()(SymInt value) const { return value.unguarded(); }
     Json operator()(double value) const { return std::isfinite(value) ? Json(value) : Json(attribute_text(value)); }
     Json operator()(Dtype value) const { return name_of(value); }
     Json operator()(const Dims& value) const { return std::vector<int64_t>(value.begin(), value.end()); }

@@ -40,7 +40,7 @@ class Value {
   const Dims& shape() const { return ref_->shape(); }
   Device device() const { return ref_->device(); }
   int64_t rank() const { return ref_->shape().rank(); }
-  Dim size(int64_t axis) const { return ref_->shape()[static_cast<size_t>(axis)]; }
+  SymInt size(int64_t axis) const { return ref_->shape()[static_cast<size_t>(axis)]; }
   TensorType type() const { return ref_->type(); }
   const Ref<ValueBase>& ref() const { return ref_; }
   bool operator==(const Value&) const = default;
@@ -63,7 +63,7 @@ class Operand {
   Operand(int scalar) : Operand(Scalar(scalar)) {}                      // NOLINT
   Operand(int64_t scalar) : Operand(Scalar(scalar)) {}                  // NOLINT
   Operand(double scalar) : Operand(Scalar(scalar)) {}                   // NOLINT
-  Operand(Dim scalar) : Operand(Scalar(scalar)) {}                      // NOLINT
+  Operand(SymInt scalar) : Operand(Scalar(scalar)) {}                   // NOLINT
 
   bool present() const { return value_ != nullptr || is_scalar_; }
   bool is_scalar() const { return is_scalar_; }

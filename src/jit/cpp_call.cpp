@@ -39,7 +39,7 @@ class CppCall::Traced {
         passed_.tensors.push_back(tensor.defined() ? wrap(TensorRef(traced_of(tensor.impl()))) : tensor);
     }
     for (uint32_t i = 0; i < call.arguments_.sizes().size(); ++i) {
-      const Dim size = call.arguments_.sizes()[i].unguarded();
+      const SymInt size = call.arguments_.sizes()[i].unguarded();
       passed_.sizes.push_back(varying.is_fixed(call.first_size_ + i) ? size : recorder_.trace_size(size, i));
     }
     for (uint32_t i = 0; i < call.arguments_.numbers().size(); ++i) {
@@ -221,7 +221,7 @@ CppCall::CppCall(CppTable& table, const CallArguments& arguments, const Compiled
   first_number_ = static_cast<uint32_t>(key_.numbers().size());
   for (const Number& number : arguments.numbers()) key_.add_number(number.bits());
   first_size_ = static_cast<uint32_t>(key_.numbers().size());
-  for (const Dim size : arguments.sizes()) key_.add_number(size.unguarded());
+  for (const SymInt size : arguments.sizes()) key_.add_number(size.unguarded());
 }
 
 bool CppCall::holds(const TablePlan& plan, Program::Handles& handles) const {
@@ -258,7 +258,7 @@ std::string CppCall::difference(const TablePlan& plan) const {
     at = end;
   }
   if (differs(first_number_, first_size_)) return "the value of a Number varies";
-  if (differs(first_size_, key_.numbers().size())) return "the value of a Dim varies";
+  if (differs(first_size_, key_.numbers().size())) return "the value of a SymInt varies";
   if (!as_cpp(plan).may_serve(tensors()))
     return "an argument may be a captured tensor, and was another one in the recorded call";
   Program::Handles handles;
@@ -383,7 +383,7 @@ Ref<TablePlan> CppCall::plan_of(Traced& traced, std::span<const Ref<TablePlan>> 
                                 std::move(dependencies), std::move(varying->numbers), varying->has_effects);
   guard_arguments(*plan, traced, tensors, ambiguous);
   for (size_t i = first_number_; i < key_.numbers().size(); ++i)
-    if (plan->pattern.varies(i)) plan->varying.emplace_back(i < first_size_ ? "a Number" : "a Dim");
+    if (plan->pattern.varies(i)) plan->varying.emplace_back(i < first_size_ ? "a Number" : "a SymInt");
   if (!varying->positions.empty() && *varying->positions.begin() < first_number_)
     plan->varying.emplace_back("shapes of arguments");
   return plan;

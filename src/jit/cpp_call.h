@@ -51,7 +51,7 @@ class CppCall {
   const CompiledCalls::Function& function_;
   CallKey key_;
   SmallVector<TensorImpl*, 8> tensors_;
-  /// The positions in the key of the first Number, and of the first Dim.
+  /// The positions in the key of the first Number, and of the first SymInt.
   uint32_t first_number_ = 0;
   uint32_t first_size_ = 0;
 };

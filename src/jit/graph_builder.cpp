@@ -26,7 +26,7 @@ using GeometryKey = std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64
 GeometryKey key_of(const Geometry& g) {
   const auto bits = [](const Dims& dims) {
     std::vector<int64_t> result;
-    for (const Dim dim : dims) result.push_back(std::bit_cast<int64_t>(dim));
+    for (const SymInt dim : dims) result.push_back(std::bit_cast<int64_t>(dim));
     return result;
   };
   return {bits(g.sizes), bits(g.strides), std::bit_cast<int64_t>(g.offset)};
@@ -211,7 +211,7 @@ class Builder {
     define(view.cell);
     const Value whole = emitter_.value(in_memory_order(view.cell));
     // The offset of an empty view may be past the end of the memory.
-    const Dim offset = numel(view.geometry.sizes) == 0 ? Dim(0) : view.geometry.offset;
+    const SymInt offset = numel(view.geometry.sizes) == 0 ? SymInt(0) : view.geometry.offset;
     const Value part = emit("strided_part", {whole}, {view.geometry.sizes, view.geometry.strides, offset});
     const ValueId id = GraphEmitter::id_of(part);
     value_of(view.cell).views[key] = id;
@@ -239,7 +239,7 @@ class Builder {
   }
 
   /// The tensors of a function have memory of their own: its size, which is never traced, says nothing of other calls.
-  bool has_bytes(const CellRecord& cell, Dim bytes) const {
+  bool has_bytes(const CellRecord& cell, SymInt bytes) const {
     std::optional<SizeTrace::Pause> pause;
     if (is_function_ && cell.is_outside) pause.emplace();
     return cell.bytes == bytes;

@@ -28,7 +28,7 @@ struct GraphInput {
 /// A cell's memory after the call, as one contiguous value.
 struct OutputCell {
   int32_t cell = -1;
-  Dim bytes = 0;
+  SymInt bytes = 0;
   Device device;
 };
 
@@ -87,7 +87,7 @@ struct CellRecord {
   /// See TracedCell::constant.
   Ref<Storage> constant;
   Dtype dtype = Dtype::kF32;
-  Dim bytes = 0;
+  SymInt bytes = 0;
   Device device;
 };
 

@@ -139,7 +139,7 @@ RecordedCall RecordedCall::from_graph(const FunctionGraph& function, std::vector
   std::map<int32_t, size_t> firsts;
   for (const HandleRecord& handle : call.record.handles) {
     const size_t first = firsts.try_emplace(handle.cell, call.sharing.size()).first->second;
-    const Dim distance = handle.geometry.offset - call.record.handles[first].geometry.offset;
+    const SymInt distance = handle.geometry.offset - call.record.handles[first].geometry.offset;
     call.sharing.push_back({first, distance.unguarded()});
     call.uses.push_back(written.contains(handle.cell) ? MemoryUse::kWritten : MemoryUse::kRead);
     call.bytes.push_back(static_cast<size_t>(call.record.cells[static_cast<size_t>(handle.cell)].bytes.unguarded()));

@@ -135,7 +135,8 @@ bool PlanFamily::has_geometries(std::span<TensorImpl* const> handles, const Size
   return true;
 }
 
-PlanFamily::Answer PlanFamily::plan_for(std::span<TensorImpl* const> handles, std::span<const Dim> given, bool waits) {
+PlanFamily::Answer PlanFamily::plan_for(std::span<TensorImpl* const> handles, std::span<const SymInt> given,
+                                        bool waits) {
   const Sizes sizes = source_->record.sizes->sizes_in(handles, given);
   Answer answer{.plan = find(sizes)};
   if (answer.plan) return has_geometries(handles, answer.plan->sizes) ? answer : Answer{};

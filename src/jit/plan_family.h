@@ -36,7 +36,7 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   };
   /// The plan for a call with these handles, arguments first, and the sizes `given` among its arguments. If new steps
   /// must be written and that takes long, the compile thread makes the plan, unless the caller waits.
-  Answer plan_for(std::span<TensorImpl* const> handles, std::span<const Dim> given, bool waits);
+  Answer plan_for(std::span<TensorImpl* const> handles, std::span<const SymInt> given, bool waits);
 
   const CallTemplate& source() const { return *source_; }
   const SizeTrace& trace() const { return source_->record.sizes->trace; }

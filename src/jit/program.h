@@ -52,7 +52,7 @@ class Program : public RefCounted {
     /// The values of the traced numbers, which the caller sets.
     std::vector<Scalar> numbers;
     /// The sizes among the arguments, which the caller sets and keeps alive.
-    std::span<const Dim> sizes;
+    std::span<const SymInt> sizes;
     /// The plan for the sizes of the arguments, if sizes are traced.
     Ref<const SizedPlan> sized;
     /// There is no such plan yet, but the recording describes the call: the function runs without being recorded.

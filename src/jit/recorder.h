@@ -36,7 +36,7 @@ class Recorder {
   TensorRef trace_sizes(const TensorImpl& tensor, size_t argument, std::span<const TracedSizes::Dimension> dims) {
     return sizes_->add(tensor, argument, dims);
   }
-  Dim trace_size(Dim size, size_t index) { return sizes_->add_given(size, index); }
+  SymInt trace_size(SymInt size, size_t index) { return sizes_->add_given(size, index); }
   Number trace_number(const Number& number, size_t index) { return numbers_->add_argument(number, index); }
 
   void start();

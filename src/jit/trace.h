@@ -51,7 +51,7 @@ struct TracedCell {
   /// If the host filled the cell during the call: its contents before anything was recorded on it.
   Ref<Storage> constant;
   Dtype dtype = Dtype::kF32;
-  Dim bytes = 0;
+  SymInt bytes = 0;
   Device device;
   int32_t version = 0;
   /// Whether its contents are known: from before the call, from an event, or as a constant.

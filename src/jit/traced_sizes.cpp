@@ -7,7 +7,7 @@ TensorRef TracedSizes::add(const TensorImpl& tensor, size_t argument, std::span<
   const bool is_contiguous = geometry.strides == contiguous_strides(geometry.sizes);
   for (const auto& [dim, range] : dims) {
     if (!SizeTrace::is_traceable(geometry.sizes[dim])) continue;
-    const Dim size = trace.add_symbol(geometry.sizes[dim], range);
+    const SymInt size = trace.add_symbol(geometry.sizes[dim], range);
     symbols.push_back({argument, dim});
     geometry.sizes[dim] = size;
   }
@@ -18,13 +18,14 @@ TensorRef TracedSizes::add(const TensorImpl& tensor, size_t argument, std::span<
   return traced;
 }
 
-Dim TracedSizes::add_given(Dim size, size_t index) {
+SymInt TracedSizes::add_given(SymInt size, size_t index) {
   if (!SizeTrace::is_traceable(size.unguarded())) return size;
   symbols.push_back({kGiven, index});
   return trace.add_symbol(size.unguarded());
 }
 
-std::vector<int64_t> TracedSizes::sizes_in(std::span<TensorImpl* const> arguments, std::span<const Dim> given) const {
+std::vector<int64_t> TracedSizes::sizes_in(std::span<TensorImpl* const> arguments,
+                                           std::span<const SymInt> given) const {
   std::vector<int64_t> sizes;
   for (const auto& [argument, dim] : symbols)
     sizes.push_back((argument == kGiven ? given[dim] : arguments[argument]->sizes()[dim]).unguarded());

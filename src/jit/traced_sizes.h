@@ -28,9 +28,9 @@ struct TracedSizes {
   /// far as that is possible, and the strides if the tensor is contiguous.
   TensorRef add(const TensorImpl& tensor, size_t argument, std::span<const Dimension> dims);
   /// The size with this index among those that the call is given, traced if that is possible.
-  Dim add_given(Dim size, size_t index);
+  SymInt add_given(SymInt size, size_t index);
   /// The sizes of the symbols in another call.
-  std::vector<int64_t> sizes_in(std::span<TensorImpl* const> arguments, std::span<const Dim> given) const;
+  std::vector<int64_t> sizes_in(std::span<TensorImpl* const> arguments, std::span<const SymInt> given) const;
 
   SizeTrace trace;
   std::vector<Symbol> symbols;

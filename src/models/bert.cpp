@@ -84,7 +84,7 @@ Tensor Bert::encode_layer(nn::Module& layer, const Tensor& x, const Tensor& mask
 Tensor Bert::encode(const Tensor& tokens, const Tensor& attention_mask, const Tensor& token_types) {
   if (tokens.dim() != 2)
     throw ValueError("Bert: expected tokens of shape (batch, time), got {} dimensions", tokens.dim());
-  const Dim time = nn::dim_of(tokens, 1);
+  const SymInt time = nn::dim_of(tokens, 1);
   if (time > options.context) throw ValueError("Bert: {} tokens exceed the context of {}", time, options.context);
   nn::Module& embeddings = child("embeddings");
   const Tensor types = token_types.defined() ? token_types : zeros_like(tokens);

@@ -90,7 +90,7 @@ void GPT::reset_parameters() {
 
 Tensor GPT::forward(const Tensor& input) {
   if (input.dim() != 2) throw ValueError("GPT: expected tokens of shape (batch, time), got {} dimensions", input.dim());
-  const Dim time = nn::dim_of(input, 1);
+  const SymInt time = nn::dim_of(input, 1);
   if (time > options.context)
     throw ValueError("GPT: {} tokens exceed the context of {}; pass only the last ones", time, options.context);
   Tensor x = child("tok")(input) + child("pos")(nn::positions_along(input, 1));

@@ -9,7 +9,7 @@ namespace lucid::nn {
 
 /// The size of a dimension. Unlike Tensor::size(), which returns a plain integer, it does not make a recording depend
 /// on the size; comparing the result with something does, as far as the outcome goes.
-inline Dim dim_of(const Tensor& tensor, int64_t axis) { return unwrap(tensor).sizes()[static_cast<size_t>(axis)]; }
+inline SymInt dim_of(const Tensor& tensor, int64_t axis) { return unwrap(tensor).sizes()[static_cast<size_t>(axis)]; }
 
 /// 0, 1, 2, ... for each element along a dimension.
 inline Tensor positions_along(const Tensor& tensor, int64_t axis) {

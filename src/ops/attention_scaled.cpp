@@ -17,8 +17,8 @@ Value as_heads(Emitter& e, const Value& x, const Dims& batch) {
   shape.push_back(x.size(x.rank() - 1));
   Value result = x.shape() == shape ? x : e.expand(x, shape);
   if (batch.rank() == 2) return result;
-  const Dim heads = batch.empty() ? Dim(1) : batch.back();
-  const Dim rest = batch.empty() ? Dim(1) : numel(Dims(batch.begin(), batch.end() - 1));
+  const SymInt heads = batch.empty() ? SymInt(1) : batch.back();
+  const SymInt rest = batch.empty() ? SymInt(1) : numel(Dims(batch.begin(), batch.end() - 1));
   return e.reshape(result, Dims{rest, heads, shape[shape.size() - 2], shape.back()});
 }
 
@@ -66,8 +66,8 @@ struct Inputs {
  private:
   void repeat_heads(Emitter& e, const Call& call) {
     const auto repeat = [&](const Value& x) {
-      const Dim heads = q.rank() >= 3 ? q.size(q.rank() - 3) : Dim(1);
-      const Dim own = x.rank() >= 3 ? x.size(x.rank() - 3) : Dim(1);
+      const SymInt heads = q.rank() >= 3 ? q.size(q.rank() - 3) : SymInt(1);
+      const SymInt own = x.rank() >= 3 ? x.size(x.rank() - 3) : SymInt(1);
       if (own == 0 || heads % own != 0)
         throw ValueError("{}: the number of heads (dimension -3) of query {} must be a multiple of that of {}",
                          call.name(), to_string(q.type()), to_string(x.type()));
@@ -82,7 +82,7 @@ struct Inputs {
 Value weights_of(Emitter& e, const Call& call, const Inputs& inputs) {
   constexpr double kMasked = -std::numeric_limits<double>::infinity();
   Value scores = e.mul(e.matmul(inputs.q, e.transpose(inputs.k, -1, -2)), inputs.scale);
-  const Dim keys = scores.shape().back();
+  const SymInt keys = scores.shape().back();
   if (call.flag("is_causal")) scores = e.where(causal_mask(e, scores.size(scores.rank() - 2), keys), scores, kMasked);
   if (inputs.mask)
     scores = is_float(inputs.mask.dtype()) ? e.add(scores, inputs.mask) : e.where(inputs.mask, scores, kMasked);

@@ -74,7 +74,7 @@ tensor([0, 2, 2]))",
             auto* result = call.make_output({Dtype::kI64, call.shape(0)}).as<int64_t>();
             for (int64_t i = 0; i < call.shape(0)[0]; ++i) {
               const int64_t lowest = i > 0 ? offsets[i - 1] : 0;
-              const int64_t highest = i > 0 ? call.integer("count") : Dim(0);
+              const int64_t highest = i > 0 ? call.integer("count") : SymInt(0);
               if (offsets[i] < lowest || offsets[i] > highest)
                 throw IndexError("{}: {}", call.name(), call.op().errors[0]);
               result[i] = offsets[i];
@@ -106,8 +106,8 @@ tensor([[4., 6.],
         check_bag(call);
         const Value& weight = in[0];
         const Mode mode = mode_of(call);
-        const Dim count = numel(in[1].shape());
-        const Dim width = weight.size(1);
+        const SymInt count = numel(in[1].shape());
+        const SymInt width = weight.size(1);
         const Value index = e.reshape(in[1], Dims{count});
         int64_t bags = 0;
         Value bag;  // the bag of each index
@@ -124,7 +124,7 @@ tensor([[4., 6.],
         Value rows = e.index_select(weight, 0, index);
         Value included;  // false for padding
         if (!call.is_none("padding_idx")) {
-          const Dim padding = call.integer("padding_idx");
+          const SymInt padding = call.integer("padding_idx");
           included = e.ne(index, padding < 0 ? padding + weight.size(0) : padding);
         } else {
           included = e.full(Dims{count}, true, Dtype::kBool);

@@ -65,7 +65,7 @@ int64_t input_offset(const ConvolutionShape& shape, const Dims& p, const Dims& t
   return offset;
 }
 
-Dims spatial(const ConvolutionShape& shape, Dim ConvolutionAxis::* size) {
+Dims spatial(const ConvolutionShape& shape, SymInt ConvolutionAxis::* size) {
   Dims dims;
   for (const ConvolutionAxis& axis : shape.axes) dims.push_back(axis.*size);
   return dims;
@@ -155,9 +155,9 @@ SpatialParameters parameters_of(const Call& call) {
 Value input_gradient(Emitter& e, const ConvolutionShape& shape, const Value& g, const Value& weight) {
   SpatialParameters back;
   for (const ConvolutionAxis& axis : shape.axes) {
-    const Dim reach = (axis.kernel - 1) * axis.dilation;
-    const Dim spread = axis.output == 0 ? Dim(0) : (axis.output - 1) * axis.stride + 1;
-    const Dim low = reach - axis.low;
+    const SymInt reach = (axis.kernel - 1) * axis.dilation;
+    const SymInt spread = axis.output == 0 ? SymInt(0) : (axis.output - 1) * axis.stride + 1;
+    const SymInt low = reach - axis.low;
     back.stride.push_back(axis.input_dilation);
     back.input_dilation.push_back(axis.stride);
     back.dilation.push_back(axis.dilation);
@@ -302,7 +302,7 @@ tensor([[[3., 3.]]]))",
                      if (call.needs(1)) {
                        Dims high;
                        for (const ConvolutionAxis& axis : shape.axes) {
-                         const Dim spread = axis.input == 0 ? Dim(0) : (axis.input - 1) * axis.input_dilation + 1;
+                         const SymInt spread = axis.input == 0 ? SymInt(0) : (axis.input - 1) * axis.input_dilation + 1;
                          high.push_back(axis.extent() - spread - axis.low);
                        }
                        result[1] = e.convolution(call.in(0), g[0], {}, parameters.stride, parameters.low, high,

@@ -24,7 +24,7 @@ void check_operands(const Call& call, int64_t dimensions, size_t in_axis, size_t
   const int64_t groups = call.integer("groups");
   if (groups <= 0 || weight[0] % groups != 0)
     throw ValueError("{}: groups must divide dimension 0 of weight {}, got {}", call.name(), type_of(call, 1), groups);
-  const Dim channels = call.shape(0)[static_cast<size_t>(call.rank(0) - dimensions - 1)];
+  const SymInt channels = call.shape(0)[static_cast<size_t>(call.rank(0) - dimensions - 1)];
   const int64_t expected = in_axis == 0 ? weight[0] : weight[in_axis] * groups;
   if (channels != expected)
     throw ValueError("{}: x {} has {} channels, but weight {} with {} groups expects {}", call.name(), type_of(call, 0),
@@ -48,7 +48,7 @@ std::pair<Dims, Dims> paddings(const Call& call, int64_t dimensions) {
       low.push_back(given[2 * i]);
       high.push_back(given[2 * i + 1]);
     } else {
-      low.push_back(given.size() == 1 ? given[0] : i < given.size() ? given[i] : Dim(-1));
+      low.push_back(given.size() == 1 ? given[0] : i < given.size() ? given[i] : SymInt(-1));
       high.push_back(low.back());
     }
   }
@@ -83,7 +83,7 @@ Op convolution_layer(Op op, int64_t dimensions) {
     const Dims ones(static_cast<size_t>(dimensions), 1);
     for (int64_t d = 0; d < dimensions; ++d) {
       const auto i = static_cast<size_t>(d);
-      const Dim padded = in[0].size(in[0].rank() - dimensions + d) + low[i] + high[i];
+      const SymInt padded = in[0].size(in[0].rank() - dimensions + d) + low[i] + high[i];
       if (dilation[i] * (in[1].size(d + 2) - 1) + 1 > padded)
         throw ValueError(
             "{}: weight {} with dilation {} spans more than the {} padded elements of dimension {} of x {}; "
@@ -116,10 +116,10 @@ Op transposed_layer(Op op, int64_t dimensions) {
         throw ValueError(
             "{}: output_padding must be smaller than stride or dilation, got {} for stride {}, dilation {}",
             call.name(), output_padding[i], stride[i], dilation[i]);
-      const Dim reach = dilation[i] * (in[1].size(d + 2) - 1);
+      const SymInt reach = dilation[i] * (in[1].size(d + 2) - 1);
       low.push_back(reach - padding[i]);
       high.push_back(reach - padding[i] + output_padding[i]);
-      const Dim size = in[0].size(in[0].rank() - dimensions + d);
+      const SymInt size = in[0].size(in[0].rank() - dimensions + d);
       if (size == 0 || (size - 1) * stride[i] + 1 + low[i] + high[i] - reach <= 0)
         throw ValueError("{}: padding {} leaves dimension {} of the result empty, for x {} and weight {}", call.name(),
                          padding[i], in[0].rank() - dimensions + d, type_of(call, 0), type_of(call, 1));

@@ -13,8 +13,8 @@ int64_t ConvolutionShape::taps() const {
   return count;
 }
 
-Dim ConvolutionShape::outputs() const {
-  Dim count = 1;
+SymInt ConvolutionShape::outputs() const {
+  SymInt count = 1;
   for (const ConvolutionAxis& axis : axes) count *= axis.output;
   return count;
 }
@@ -62,7 +62,7 @@ void check_convolution(const Call& call) {
     const Dims& numbers = call.ints(parameter.name);
     const bool is_padding = parameter.name == "low" || parameter.name == "high";
     const int64_t min = is_padding ? -INT32_MAX : parameter.name == "kernel" ? 0 : 1;
-    const bool in_range = std::ranges::all_of(numbers, [&](Dim n) { return n >= min && n <= INT32_MAX; });
+    const bool in_range = std::ranges::all_of(numbers, [&](SymInt n) { return n >= min && n <= INT32_MAX; });
     if (numbers.rank() != rank - 2 || !in_range)
       throw ValueError("{}: {} must be {} numbers from {} to {}, got {}", call.name(), parameter.name, rank - 2, min,
                        INT32_MAX, to_string(DimsView(numbers)));
@@ -102,9 +102,9 @@ ConvolutionShape convolution_shape(const Call& call) {
     if (for_weight) {
       axis.output = other[d + 2];
     } else {
-      const Dim spread = axis.input == 0 ? Dim(0) : (axis.input - 1) * axis.input_dilation + 1;
-      const Dim last_start = spread + axis.low + call.ints("high")[d] - (axis.kernel - 1) * axis.dilation - 1;
-      axis.output = last_start < 0 ? Dim(0) : last_start / axis.stride + 1;
+      const SymInt spread = axis.input == 0 ? SymInt(0) : (axis.input - 1) * axis.input_dilation + 1;
+      const SymInt last_start = spread + axis.low + call.ints("high")[d] - (axis.kernel - 1) * axis.dilation - 1;
+      axis.output = last_start < 0 ? SymInt(0) : last_start / axis.stride + 1;
     }
     shape.axes.push_back(axis);
   }

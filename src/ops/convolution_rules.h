@@ -11,30 +11,30 @@ namespace lucid {
 /// One spatial dimension of a convolution. Output p reads position p * stride + t * dilation - low at tap t. Positions
 /// refer to the input with input_dilation - 1 zeros between neighboring elements; positions outside it read 0.
 struct ConvolutionAxis {
-  Dim input = 1;
-  Dim output = 1;
-  Dim kernel = 1;
+  SymInt input = 1;
+  SymInt output = 1;
+  SymInt kernel = 1;
   int64_t stride = 1;
   int64_t low = 0;
   int64_t input_dilation = 1;
   int64_t dilation = 1;
 
   /// Number of positions from the first to the last that a tap reads, inclusive.
-  Dim extent() const { return output == 0 ? Dim(0) : (output - 1) * stride + (kernel - 1) * dilation + 1; }
+  SymInt extent() const { return output == 0 ? SymInt(0) : (output - 1) * stride + (kernel - 1) * dilation + 1; }
 };
 
 /// The sizes of a convolution; channel counts are those of one group.
 struct ConvolutionShape {
-  Dim batch = 0;
+  SymInt batch = 0;
   int64_t groups = 1;
-  Dim in_channels = 0;
-  Dim out_channels = 0;
+  SymInt in_channels = 0;
+  SymInt out_channels = 0;
   /// The weight is [in, out, taps] with reversed taps, instead of [out, in, taps].
   bool transposed = false;
   std::vector<ConvolutionAxis> axes;
 
   int64_t taps() const;
-  Dim outputs() const;
+  SymInt outputs() const;
   Dims input_shape() const;
   Dims output_shape() const;
   Dims weight_shape() const;

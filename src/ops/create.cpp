@@ -86,9 +86,9 @@ tensor([[0, 1, 2],
             const Dims& size = call.ints("size");
             const HostArray out = call.make_output({Dtype::kI64, size});
             const auto axis = static_cast<size_t>(iota_axis(call));
-            const int64_t stride = size.empty() ? Dim(1) : contiguous_strides(size)[axis];
+            const int64_t stride = size.empty() ? SymInt(1) : contiguous_strides(size)[axis];
             for (int64_t i = 0; i < out.size(); ++i)
-              out.as<int64_t>()[i] = size.empty() ? Dim(0) : i / stride % size[axis];
+              out.as<int64_t>()[i] = size.empty() ? SymInt(0) : i / stride % size[axis];
           },
       .gradient = zero_gradient(),
       .samples = with({Sample{}}, {{"size", Dims{37}}}) +

@@ -92,7 +92,7 @@ Value grouped(Emitter& e, const Labelled& tensor, std::initializer_list<const st
   Dims order;
   Dims shape;
   for (const std::vector<int>* group : groups) {
-    Dim size = 1;
+    SymInt size = 1;
     for (const int label : *group) {
       order.push_back(tensor.axis(label));
       size *= tensor.value.size(tensor.axis(label));
@@ -146,11 +146,11 @@ std::vector<int> implicit_result(const std::map<int, int>& occurrences, int64_t 
 
 /// Makes all dimensions of one label equal in size: removes those of size 1 where another tensor has a larger one.
 void agree_on_sizes(Emitter& e, const std::string& equation, std::vector<Labelled>& tensors) {
-  std::map<int, Dim> sizes;
+  std::map<int, SymInt> sizes;
   for (const Labelled& tensor : tensors) {
     for (const int label : tensor.labels) {
-      Dim& size = sizes.try_emplace(label, 1).first->second;
-      const Dim own = tensor.value.size(tensor.axis(label));
+      SymInt& size = sizes.try_emplace(label, 1).first->second;
+      const SymInt own = tensor.value.size(tensor.axis(label));
       if (own != 1 && size != 1 && own != size)
         throw ValueError("einsum: {} in \"{}\" labels dimensions of different sizes {} and {}",
                          label < 0 ? std::string("the ellipsis") : std::string(1, static_cast<char>(label)), equation,
@@ -273,7 +273,7 @@ of `y`.
         if (!call.is_none("dims_y")) {
           y_dims = call.ints("dims_y");
         } else {
-          const int64_t count = x_dims.size() == 1 ? x_dims[0] : Dim(-1);
+          const int64_t count = x_dims.size() == 1 ? x_dims[0] : SymInt(-1);
           if (count < 0 || count > call.rank(0) || count > call.rank(1))
             throw ValueError(
                 "tensordot: without dims_y, dims must be the number of dimensions to sum over, got {} for {} and {}",
@@ -325,7 +325,7 @@ tensor([ 1,  2, 10, 20]))",
         for (int64_t d = 0; d < rank; ++d) {
           const auto size = [&](size_t i) {
             const int64_t at = d - rank + call.rank(i);
-            return at < 0 ? Dim(1) : call.shape(i)[static_cast<size_t>(at)];
+            return at < 0 ? SymInt(1) : call.shape(i)[static_cast<size_t>(at)];
           };
           x.push_back(size(0));
           x.push_back(1);

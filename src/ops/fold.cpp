@@ -24,7 +24,7 @@ FoldWindows windows_of(const Call& call, const Dims& image) {
                 {}};
   for (size_t d = 0; d < 2; ++d) {
     const int64_t last_start = image[d] + 2 * w.padding[d] - (w.kernel[d] - 1) * w.dilation[d] - 1;
-    w.count.push_back(last_start < 0 ? Dim(0) : last_start / w.stride[d] + 1);
+    w.count.push_back(last_start < 0 ? SymInt(0) : last_start / w.stride[d] + 1);
     if (w.count[d] <= 0)
       throw ValueError("{}: windows of {} with dilation {} do not fit into an image of {} with padding {}", call.name(),
                        to_string(w.kernel), to_string(w.dilation), to_string(image), to_string(w.padding));

@@ -28,7 +28,7 @@ tensor([[[[-0.5000,  0.0000],
         const int64_t spatial = size.rank() - 2;
         if ((spatial != 2 && spatial != 3) || call.shape(0) != Dims{size[0], spatial, spatial + 1})
           throw ValueError("affine_grid: theta must be [{}, d, d + 1] for size {} with d = 2 or 3 dimensions, got {}",
-                           size.empty() ? Dim(0) : size[0], to_string(size), to_string(call.operand(0).type()));
+                           size.empty() ? SymInt(0) : size[0], to_string(size), to_string(call.operand(0).type()));
         Dims shape{size[0]};
         for (int64_t d = 0; d < spatial; ++d) shape.push_back(size[static_cast<size_t>(d + 2)]);
         shape.push_back(spatial);
@@ -195,14 +195,14 @@ tensor([[[[2., 3.]]]]))",
         const Value& x = in[0];
         const int64_t spatial = x.rank() - 2;
         const Dims shape = infer_types(call).front().shape;
-        const Dim positions = numel(Dims(shape.begin() + 2, shape.end()));
+        const SymInt positions = numel(Dims(shape.begin() + 2, shape.end()));
         const Value grid = e.reshape(in[1], Dims{x.size(0), positions, spatial});
         const Value flat =
             e.reshape(x, Dims{x.size(0), x.size(1), numel(Dims(x.shape().begin() + 2, x.shape().end()))});
         // All combinations of taps of all dimensions, the first dimension first.
         std::vector<GridTap> taps{{}};
         for (int64_t d = 0; d < spatial; ++d) {
-          const Dim size = x.size(d + 2);
+          const SymInt size = x.size(d + 2);
           const Axis axis(e, call, size);
           std::vector<GridTap> combined;
           for (const GridTap& next : taps_along(e, call, axis, e.select(grid, 2, spatial - 1 - d)))

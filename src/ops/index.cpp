@@ -98,7 +98,7 @@ tensor([[2],
       .reference = reference_moved([](const HostCall& call, Dims index) -> std::optional<Dims> {
         if (index.empty()) return index;
         const auto axis = static_cast<size_t>(call.axis("dim"));
-        const Dim at = position(call.shape(1), index);
+        const SymInt at = position(call.shape(1), index);
         index[axis] = reference_index(call, 1, at, call.shape(0)[axis], false);
         return index;
       }),
@@ -182,7 +182,7 @@ tensor([1, 2, 3]))",
         Dims index_shape = index.shape();
         for (size_t d = 0; d < x_shape.size(); ++d) {
           if (static_cast<int64_t>(d) == axis) continue;
-          const Dim size = broadcast(call.name(), Dims{x_shape[d]}, Dims{index_shape[d]})[0];
+          const SymInt size = broadcast(call.name(), Dims{x_shape[d]}, Dims{index_shape[d]})[0];
           x_shape[d] = size;
           index_shape[d] = size;
         }
@@ -201,8 +201,8 @@ tensor([1, 2, 3]))",
 /// Attribute "padding_idx" as a non-negative row of the weight, operand 0.
 std::optional<int64_t> padding_row(const Call& call) {
   if (call.is_none("padding_idx")) return std::nullopt;
-  const Dim row = call.integer("padding_idx");
-  const Dim rows = call.shape(0)[0];
+  const SymInt row = call.integer("padding_idx");
+  const SymInt rows = call.shape(0)[0];
   if (row < -rows || row >= rows)
     throw ValueError("{}: padding_idx {} is out of range for weight {}", call.name(), row,
                      to_string(call.operand(0).type()));

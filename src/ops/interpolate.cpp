@@ -68,7 +68,7 @@ std::vector<Tap> taps_of(Emitter& e, const Call& call, Kernel kernel, Dtype dtyp
 
 /// The mean of the elements that each result covers, computed as a matrix product.
 Value area_means(Emitter& e, const Value& x, int64_t axis, int64_t to) {
-  const Dim from = x.size(axis);
+  const SymInt from = x.size(axis);
   const Dims shape{from, to};
   const Value column = e.iota(shape, 1);
   const Value start = e.floor_divide(e.mul(column, from), to);
@@ -252,9 +252,9 @@ tensor([[[0, 1],
           throw ValueError(
               "pixel_shuffle: the channels (dimension -3) of {} cannot be divided into blocks of {} by {} pixels",
               to_string(x.type()), r, r);
-        const Dim channels = x.size(x.rank() - 3) / (r * r);
-        const Dim height = x.size(x.rank() - 2);
-        const Dim width = x.size(x.rank() - 1);
+        const SymInt channels = x.size(x.rank() - 3) / (r * r);
+        const SymInt height = x.size(x.rank() - 2);
+        const SymInt width = x.size(x.rank() - 1);
         Dims result(x.shape().begin(), x.shape().end() - 3);
         const Value split = e.reshape(x, Dims{numel(result), channels, r, r, height, width});
         for (const int64_t size : {channels, height * r, width * r}) result.push_back(size);
@@ -279,9 +279,9 @@ tensor([0, 1, 2, 3]))",
           throw ValueError(
               "pixel_unshuffle: the last two dimensions of {} cannot be divided into blocks of {} by {} pixels",
               to_string(x.type()), r, r);
-        const Dim channels = x.size(x.rank() - 3);
-        const Dim height = x.size(x.rank() - 2) / r;
-        const Dim width = x.size(x.rank() - 1) / r;
+        const SymInt channels = x.size(x.rank() - 3);
+        const SymInt height = x.size(x.rank() - 2) / r;
+        const SymInt width = x.size(x.rank() - 1) / r;
         Dims result(x.shape().begin(), x.shape().end() - 3);
         const Value split = e.reshape(x, Dims{numel(result), channels, height, r, width, r});
         for (const int64_t size : {channels * r * r, height, width}) result.push_back(size);
@@ -306,7 +306,7 @@ tensor([0, 2, 1, 3]))",
         if (x.rank() < 3 || groups <= 0 || x.size(1) % groups != 0)
           throw ValueError("channel_shuffle: the channels (dimension 1) of {} cannot be divided into {} groups",
                            to_string(x.type()), groups);
-        const Dim pixels = numel(Dims(x.shape().begin() + 2, x.shape().end()));
+        const SymInt pixels = numel(Dims(x.shape().begin() + 2, x.shape().end()));
         const Value split = e.reshape(x, Dims{x.size(0), groups, x.size(1) / groups, pixels});
         return {e.reshape(e.transpose(split, 1, 2), x.shape())};
       },

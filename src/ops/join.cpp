@@ -49,7 +49,7 @@ tensor([1, 2, 3]))",
         for (size_t i = 1; i < call.count(); ++i) {
           Dims shape = call.shape(i);
           const bool same_rank = shape.rank() == rank;
-          const Dim size = same_rank ? shape[axis] : Dim(0);
+          const SymInt size = same_rank ? shape[axis] : SymInt(0);
           if (same_rank) shape[axis] = result.shape[axis];
           if (!same_rank || shape != result.shape)
             throw ValueError("cat: sizes must match except along dimension {}: element 0 is {}, element {} is {}", axis,
@@ -79,9 +79,9 @@ tensor([1, 2, 3]))",
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
         const int64_t axis = call.axis("dim");
         Values result;
-        Dim start = 0;
+        SymInt start = 0;
         for (size_t i = 0; i < call.count(); ++i) {
-          const Dim size = call.shape(i)[static_cast<size_t>(axis)];
+          const SymInt size = call.shape(i)[static_cast<size_t>(axis)];
           result.push_back(call.needs(i) ? e.narrow(g[0], axis, start, size) : Value());
           start += size;
         }
@@ -208,28 +208,28 @@ parts are views of `x`.
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         if (inputs[0].rank() == 0) throw ValueError("split: a 0-d tensor cannot be split");
         const int64_t axis = call.axis("dim");
-        const Dim size = inputs[0].size(axis);
+        const SymInt size = inputs[0].size(axis);
         Dims sizes = call.ints("split_size");
-        for (const Dim part : sizes)
+        for (const SymInt part : sizes)
           if (part < 0) throw ValueError("split: negative size {} in {}", part, to_string(sizes));
         if (sizes.size() == 1) {
-          const Dim each = sizes[0];
+          const SymInt each = sizes[0];
           if (each == 0 && size != 0)
             throw ValueError("split: split_size must be positive, got 0 for dimension {} of {}", axis,
                              to_string(inputs[0].type()));
           if (each != 0) check_parts("split", (size - 1) / each + 1);
           sizes.clear();
-          for (Dim start = 0; start < size; start += each) sizes.push_back(std::min(each, size - start));
+          for (SymInt start = 0; start < size; start += each) sizes.push_back(std::min(each, size - start));
           if (sizes.empty()) sizes.push_back(0);
         }
-        Dim total = 0;
-        for (const Dim part : sizes) total = std::min(total + part, size + 1);
+        SymInt total = 0;
+        for (const SymInt part : sizes) total = std::min(total + part, size + 1);
         if (total != size)
           throw ValueError("split: sizes {} must add up to {}, the size of dimension {} of {}", to_string(sizes), size,
                            axis, to_string(inputs[0].type()));
         Values parts;
-        Dim start = 0;
-        for (const Dim part : sizes) {
+        SymInt start = 0;
+        for (const SymInt part : sizes) {
           parts.push_back(e.narrow(inputs[0], axis, start, part));
           start += part;
         }
@@ -253,8 +253,8 @@ The parts are views of `x`.
         const int64_t axis = call.axis("dim");
         const int64_t chunks = call.integer("chunks");
         if (chunks <= 0) throw ValueError("chunk: chunks must be positive, got {}", chunks);
-        const Dim size = inputs[0].size(axis);
-        const Dim each = size == 0 ? Dim(0) : (size - 1) / std::min<Dim>(chunks, size) + 1;
+        const SymInt size = inputs[0].size(axis);
+        const SymInt each = size == 0 ? SymInt(0) : (size - 1) / std::min<SymInt>(chunks, size) + 1;
         return e.split(inputs[0], {each}, axis);
       },
       .samples = with({{{normal({7, 2})}}}, {{"chunks", int64_t{3}}}) +

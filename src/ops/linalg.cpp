@@ -32,9 +32,9 @@ T canonical_dot(const T* a, const T* b, int64_t k, int64_t b_stride, bool is_col
 void reference_bmm(HostCall& call) {
   const TensorType type = infer_types(call).front();
   const HostArray out = call.make_output(type);
-  const Dim k = call.shape(0)[2];
-  const Dim rows = type.shape[1];
-  const Dim columns = type.shape[2];
+  const SymInt k = call.shape(0)[2];
+  const SymInt rows = type.shape[1];
+  const SymInt columns = type.shape[2];
   dispatch<Domain::kNumbers>(type.dtype, [&]<typename T>() {
     const auto a = read_operand<T>(call, 0, type.dtype, call.shape(0));
     const auto b = read_operand<T>(call, 1, type.dtype, call.shape(1));
@@ -317,8 +317,8 @@ std::vector<TensorType> linear_type(const Call& call) {
 Values linear_gradient(Emitter& e, const GradientCall& call, std::span<const Value> g) {
   const Dims& x = call.shape(0);
   const Dims& weight = call.shape(1);
-  const Dims matrix{weight.rank() == 2 ? weight[0] : Dim(1), weight.back()};
-  const Dim rows = numel(DimsView(x).first(x.size() - 1));
+  const Dims matrix{weight.rank() == 2 ? weight[0] : SymInt(1), weight.back()};
+  const SymInt rows = numel(DimsView(x).first(x.size() - 1));
   const Value g_matrix = e.reshape(g[0], {rows, matrix[0]});
   Values result(3);
   if (call.needs(0)) result[0] = e.reshape(product(e, "linear", g_matrix, e.reshape(call.in(1), matrix)), x);
@@ -376,7 +376,7 @@ Op bilinear() {
           throw ValueError("bilinear: expected x [..., i], y [..., j] and weight [o, i, j], got {}, {} and {}",
                            to_string(call.operand(0).type()), to_string(call.operand(1).type()),
                            to_string(call.operand(2).type()));
-        const Dim rows = numel(batch);
+        const SymInt rows = numel(batch);
         const Value spread = e.reshape(e.permute(in[2], {1, 0, 2}), {w[1], w[0] * w[2]});
         const Value partial = e.matmul(e.reshape(in[0], {rows, w[1]}), spread);
         const Value sums = e.bmm(e.reshape(partial, {rows, w[0], w[2]}), e.reshape(in[1], {rows, w[2], 1}));

@@ -17,10 +17,10 @@ const std::string& parameter_name(const Call& call, size_t i) {
 /// All rows of x form one product with y, which has no batch dimensions.
 Value product_with_matrix(Emitter& e, const Value& x, const Value& y) {
   Dims shape = x.shape();
-  const Dim k = shape.back();
+  const SymInt k = shape.back();
   shape.pop_back();
-  const Dim rows = numel(shape);
-  const Dim columns = y.rank() == 2 ? y.size(1) : Dim(1);
+  const SymInt rows = numel(shape);
+  const SymInt columns = y.rank() == 2 ? y.size(1) : SymInt(1);
   const Value result = e.bmm(e.reshape(x, {1, rows, k}), e.reshape(y, {1, k, columns}));
   if (y.rank() == 2) shape.push_back(columns);
   return e.reshape(result, shape);
@@ -40,8 +40,8 @@ void check_product_dtypes(const Call& call, size_t i, size_t j) {
 void check_inner(const Call& call, size_t left, size_t right) {
   const Dims& x = call.shape(left);
   const Dims& y = call.shape(right);
-  const Dim x_inner = x.back();
-  const Dim y_inner = y.size() == 1 ? y[0] : y[y.size() - 2];
+  const SymInt x_inner = x.back();
+  const SymInt y_inner = y.size() == 1 ? y[0] : y[y.size() - 2];
   if (x_inner != y_inner)
     throw ValueError("{}: inner dimensions differ: lhs {} has {}, rhs {} has {}", call.name(), type_of(call, left),
                      x_inner, type_of(call, right), y_inner);
@@ -60,11 +60,11 @@ Value product(Emitter& e, std::string_view op, const Value& x, const Value& y) {
   const Dims left_batch(left.shape().begin(), left.shape().end() - 2);
   const Dims right_batch(y.shape().begin(), y.shape().end() - 2);
   const Dims batch = broadcast(op, left_batch, right_batch);
-  const Dim rows = left.size(left.rank() - 2);
-  const Dim inner = left.size(left.rank() - 1);
-  const Dim columns = y.size(y.rank() - 1);
+  const SymInt rows = left.size(left.rank() - 2);
+  const SymInt inner = left.size(left.rank() - 1);
+  const SymInt columns = y.size(y.rank() - 1);
   // An operand without batch becomes a view with stride 0 along the batch, not a copy.
-  const auto flattened = [&](const Value& value, Dim height, Dim width) {
+  const auto flattened = [&](const Value& value, SymInt height, SymInt width) {
     if (value.rank() == 2) return e.expand(value, {numel(batch), height, width});
     Dims wide = batch;
     wide.push_back(height);

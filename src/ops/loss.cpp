@@ -24,7 +24,7 @@ Op pointwise_loss(Op op, Part loss, Part slope, Part target_slope = nullptr) {
       .rule = [slope, target_slope](Emitter& e, const GradientCall& call, std::span<const Value> grads) -> Values {
         const Value& x = call.in(0);
         const Value& target = call.in(1);
-        const Dim count = numel(broadcast(call.name(), x.shape(), target.shape()));
+        const SymInt count = numel(broadcast(call.name(), x.shape(), target.shape()));
         const Value g = spread_gradient(e, call, grads[0], count);
         Values results(2);
         if (call.needs(0) || !target_slope) results[0] = e.mul(slope(e, call, x, target), g);
@@ -325,7 +325,7 @@ tensor(0.1438))",
         const Value losses = call.flag("log_target") ? e.mul(e.exp(target), e.sub(target, x))
                                                      : e.sub(t_log_t(e, target), e.mul(target, x));
         if (reduction_of(call, true) != Reduction::kBatchMean) return {reduced_losses(e, call, losses)};
-        return {e.div(e.sum(losses), losses.rank() > 0 ? losses.size(0) : Dim(1))};
+        return {e.div(e.sum(losses), losses.rank() > 0 ? losses.size(0) : SymInt(1))};
       },
       .samples = with_reductions({{{normal({3, 19}), probabilities({3, 19})}}}) +
                  with({{{normal({3, 19}), normal({3, 19})}}},

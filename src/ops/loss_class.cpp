@@ -26,7 +26,7 @@ Dims example_shape(const Call& call) {
   return shape;
 }
 
-void check_class_weight(const Call& call, size_t i, Dim classes) {
+void check_class_weight(const Call& call, size_t i, SymInt classes) {
   if (!call.has(i)) return;
   if (!call.operand(i).is_value() || !is_float(call.dtype(i)))
     throw TypeError("{}: weight must be a floating-point tensor, got {}", call.name(),

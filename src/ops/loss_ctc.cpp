@@ -24,7 +24,7 @@ void check_lengths(const Call& call, size_t i, const char* what, int64_t batch) 
                      to_string(call.operand(i).type()));
 }
 
-Dim batch_of(const Call& call) { return has_batch(call) ? call.shape(0)[1] : Dim(1); }
+SymInt batch_of(const Call& call) { return has_batch(call) ? call.shape(0)[1] : SymInt(1); }
 
 Types infer_ctc(const Call& call) {
   if ((call.rank(0) != 2 && call.rank(0) != 3) || call.shape(0)[0] == 0)
@@ -38,7 +38,7 @@ Types infer_ctc(const Call& call) {
                      to_string(call.operand(1).type()));
   check_lengths(call, 2, "input_lengths", batch);
   check_lengths(call, 3, "target_lengths", batch);
-  const Dim classes = call.shape(0).back();
+  const SymInt classes = call.shape(0).back();
   if (const int64_t blank = call.integer("blank"); blank < 0 || blank >= classes)
     throw IndexError("ctc_loss: blank {} is out of range for {} classes", blank, classes);
   const bool each = reduction_of(call) == Reduction::kNone;
@@ -47,7 +47,7 @@ Types infer_ctc(const Call& call) {
 
 /// The targets as [batch, length], padded with the blank.
 Value targets_in_rows(Emitter& e, const Call& call, const Value& targets, const Value& lengths, int64_t batch) {
-  const Dim total = targets.shape().back();
+  const SymInt total = targets.shape().back();
   const Dims shape{batch, total};
   Value positions = e.iota(shape, 1);
   const Value exists = e.lt(positions, e.unsqueeze(lengths, 1));
@@ -68,14 +68,14 @@ Value shifted(Emitter& e, const Value& x, int64_t steps) {
 
 Values ctc_parts(Emitter& e, const Call& call, std::span<const Value> in) {
   const Value log_probs = has_batch(call) ? in[0] : e.unsqueeze(in[0], 1);
-  const Dim time = log_probs.size(0);
-  const Dim batch = log_probs.size(1);
+  const SymInt time = log_probs.size(0);
+  const SymInt batch = log_probs.size(1);
   const Value input_lengths = e.reshape(in[2], Dims{batch});
   const Value target_lengths = e.reshape(in[3], Dims{batch});
   const Value targets = targets_in_rows(e, call, in[1], target_lengths, batch);
   const int64_t blank = call.integer("blank");
   // The states are a blank before each label and one after the last, so odd states have the targets as labels.
-  const Dim states = 2 * targets.size(1) + 1;
+  const SymInt states = 2 * targets.size(1) + 1;
   const Value spread =
       e.reshape(e.stack(Values{e.full(targets.shape(), blank, Dtype::kI64), targets}, 2), Dims{batch, states - 1});
   const Value labels = e.cat(Values{spread, e.full(Dims{batch, 1}, blank, Dtype::kI64)}, 1);

@@ -64,8 +64,8 @@ Value repeated(Emitter& e, const Call& call, const Value& x, const Dims& repeats
   Dims result;
   const int64_t lead = repeats.rank() - x.rank();
   for (int64_t d = 0; d < repeats.rank(); ++d) {
-    const Dim times = repeats[static_cast<size_t>(d)];
-    const Dim size = d < lead ? Dim(1) : x.size(d - lead);
+    const SymInt times = repeats[static_cast<size_t>(d)];
+    const SymInt size = d < lead ? SymInt(1) : x.size(d - lead);
     if (times < 0) throw ValueError("{}: repeats must not be negative, got {}", call.name(), to_string(repeats));
     split_shape.push_back(1);
     split_shape.push_back(size);
@@ -73,7 +73,7 @@ Value repeated(Emitter& e, const Call& call, const Value& x, const Dims& repeats
     wide.push_back(size);
     int64_t product = 0;
     const bool fits = !__builtin_mul_overflow(times.unguarded(), size.unguarded(), &product);
-    result.push_back(fits ? times * size : Dim(INT64_MAX));
+    result.push_back(fits ? times * size : SymInt(INT64_MAX));
   }
   checked_numel(call.name(), result, size_of(x.dtype()));
   // Always a copy: the result never shares memory with x, even if nothing is repeated.
@@ -215,7 +215,7 @@ tensor([3, 1, 2]))",
                                         if (rank == 0) return element.load(0, index, {});
                                         const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
                                         const int64_t shift =
-                                            size ? ((call.integer("shift") % size) + size) % size : Dim(0);
+                                            size ? ((call.integer("shift") % size) + size) % size : SymInt(0);
                                         loop::Value& i = index[static_cast<size_t>(axis)];
                                         const loop::Value moved = i - element.number(shift);
                                         i = element.builder().select(moved < element.builder().index(0),
@@ -231,8 +231,8 @@ tensor([3, 1, 2]))",
       }),
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
         const int64_t axis = call.axis("dim");
-        const Dim size = g[0].rank() ? g[0].size(axis) : Dim(0);
-        return {e.roll_one(g[0], size != 0 ? -(call.integer("shift") % size) : Dim(0), axis)};
+        const SymInt size = g[0].rank() ? g[0].size(axis) : SymInt(0);
+        return {e.roll_one(g[0], size != 0 ? -(call.integer("shift") % size) : SymInt(0), axis)};
       }},
       .samples = with({{{normal({19})}}, {{normal({5, 3})}}}, {{"shift", int64_t{2}}, {"dim", int64_t{0}}}) +
                  with({{{strided({3, 20}, {1, 3})}}}, {{"shift", int64_t{-23}}, {"dim", int64_t{-1}}}),

@@ -14,8 +14,8 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-Dim product_of_sizes(const Dims& shape, const Dims& axes) {
-  Dim count = 1;
+SymInt product_of_sizes(const Dims& shape, const Dims& axes) {
+  SymInt count = 1;
   for (const int64_t axis : axes) count *= shape[static_cast<size_t>(axis)];
   return count;
 }
@@ -159,7 +159,7 @@ and `bias` broadcast.
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value& x = in[0];
         const Dims axes = reduced_axes(call, x.rank());
-        const Dim count = product_of_sizes(x.shape(), axes);
+        const SymInt count = product_of_sizes(x.shape(), axes);
         const bool centered = call.flag("centered");
         Values results(1);
         Value deviation = x;
@@ -300,8 +300,8 @@ tensor([[-1.0000,  1.0000,  0.0000,  0.0000]]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value& x = in[0];
         const int64_t groups = call.integer("num_groups");
-        const Dim channels = x.size(1) / groups;
-        const Dim positions = numel(Dims(x.shape().begin() + 2, x.shape().end()));
+        const SymInt channels = x.size(1) / groups;
+        const SymInt positions = numel(Dims(x.shape().begin() + 2, x.shape().end()));
         const auto grouped = [&](const Value& value) {
           return value ? e.reshape(value, Dims{1, groups, channels, 1}) : Value();
         };

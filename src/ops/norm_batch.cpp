@@ -106,7 +106,7 @@ tensor([[-1.0000, -1.0000],
         const Values found =
             e.standardize(rows, operand_or_none(weight), operand_or_none(bias), Dims{0, 2}, call.real("eps"));
         const Dims channels{rows.size(1)};
-        const Dim count = rows.size(0) * rows.size(2);
+        const SymInt count = rows.size(0) * rows.size(2);
         return {e.reshape(found[0], in[0].shape()), updated_statistic(e, call, in[1], e.reshape(found[1], channels), 1),
                 updated_statistic(e, call, in[2], e.reshape(found[2], channels), unbiased(count))};
       },
@@ -190,8 +190,8 @@ tensor([[[0.5000],
           throw ValueError("local_response_norm: x must have at least 3 dimensions and size be positive, got {} and {}",
                            to_string(x.type()), size);
         // Channels beyond the ends count as 0, so the window is cut to the number of channels.
-        const Dim before = std::min<Dim>(size / 2, x.size(1));
-        const Dim after = std::min<Dim>((size - 1) / 2, x.size(1));
+        const SymInt before = std::min<SymInt>(size / 2, x.size(1));
+        const SymInt after = std::min<SymInt>((size - 1) / 2, x.size(1));
         Dims pad(static_cast<size_t>(2 * (x.rank() - 1)), 0);
         pad[pad.size() - 2] = before;
         pad[pad.size() - 1] = after;

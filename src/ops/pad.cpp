@@ -27,9 +27,9 @@ tensor([0, 1, 2, 0, 0]))",
                            to_string(call.operand(0).type()));
         Dims shape = call.shape(0);
         for (size_t i = 0; i < pad.size() / 2; ++i) {
-          Dim& size = shape[shape.size() - 1 - i];
-          const Dim before = pad[2 * i];
-          const Dim after = pad[2 * i + 1];
+          SymInt& size = shape[shape.size() - 1 - i];
+          const SymInt before = pad[2 * i];
+          const SymInt after = pad[2 * i + 1];
           if (before > INT32_MAX * int64_t{1024} || after > INT32_MAX * int64_t{1024} || before < -size ||
               after < -size || size + before + after < 0)
             throw ValueError("pad: sizes {} do not fit dimension {} of {}", to_string(pad), shape.size() - 1 - i,
@@ -81,7 +81,7 @@ tensor([0, 1, 2, 0, 0]))",
           },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
         Dims back = call.ints("pad");
-        for (Dim& n : back) n = -n;
+        for (SymInt& n : back) n = -n;
         return {e.constant_pad(g[0], back, 0.0)};
       }},
       .samples = with({{{normal({5})}}, {{normal({2, 17})}}, {{strided({2, 3}, {1, 2})}}}, {{"pad", Dims{1, 2}}}) +
@@ -113,10 +113,10 @@ tensor([3, 2, 1, 2, 3, 2]))",
                            to_string(result.type()));
         for (size_t i = 0; i < pad.size() / 2; ++i) {
           const int64_t axis = result.rank() - 1 - static_cast<int64_t>(i);
-          const Dim size = result.size(axis);
-          const Dim before = pad[2 * i];
-          const Dim after = pad[2 * i + 1];
-          const Dim limit = mode == "reflect" ? size - 1 : mode == "circular" ? size : Dim(INT32_MAX);
+          const SymInt size = result.size(axis);
+          const SymInt before = pad[2 * i];
+          const SymInt after = pad[2 * i + 1];
+          const SymInt limit = mode == "reflect" ? size - 1 : mode == "circular" ? size : SymInt(INT32_MAX);
           if (before < 0 || after < 0 || before > limit || after > limit || size == 0)
             throw ValueError("pad: sizes {} do not fit dimension {} of {} in mode {}", to_string(pad), axis,
                              to_string(result.type()), mode);

@@ -399,7 +399,7 @@ tensor([1.]))",
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const int64_t axis = call.axis("dim");
-        const Dim half = in[0].size(axis) / 2;
+        const SymInt half = in[0].size(axis) / 2;
         return {e.mul(e.narrow(in[0], axis, 0, half), e.sigmoid(e.narrow(in[0], axis, half, half)))};
       },
       .samples = std::vector<Sample>{{{normal({38})}}, {{normal({3, 4})}}} +

@@ -39,15 +39,15 @@ Windows windows_of(const Call& call, int64_t dimensions, bool has_padding, bool 
   result.dilation = has_dilation ? numbers_for(call, "dilation", dimensions, 1) : ones;
   for (int64_t d = 0; d < dimensions; ++d) {
     const auto i = static_cast<size_t>(d);
-    const Dim reach = (result.kernel[i] - 1) * result.dilation[i] + 1;
+    const SymInt reach = (result.kernel[i] - 1) * result.dilation[i] + 1;
     const int64_t padding = result.padding[i];
     const int64_t stride = result.stride[i];
     if (padding > reach / 2)
       throw ValueError("{}: padding must be at most half of the window, got {} for windows over {} elements",
                        call.name(), padding, reach);
-    const Dim input = call.shape(0)[static_cast<size_t>(call.rank(0) - dimensions) + i];
-    const Dim slack = input + 2 * padding - reach;
-    Dim size = slack < 0 ? Dim(0) : slack / stride + 1;
+    const SymInt input = call.shape(0)[static_cast<size_t>(call.rank(0) - dimensions) + i];
+    const SymInt slack = input + 2 * padding - reach;
+    SymInt size = slack < 0 ? SymInt(0) : slack / stride + 1;
     if (call.flag("ceil_mode") && slack + stride - 1 >= 0) {
       size = (slack + stride - 1) / stride + 1;
       // The last window must begin inside the input or in the padding before it.

@@ -130,7 +130,7 @@ std::vector<PoolAxis> pool_axes(const Call& call, bool backwards) {
   std::vector<PoolAxis> axes;
   const size_t first = call.shape(0).size() - size.size();
   for (size_t d = 0; d < size.size(); ++d) {
-    const Dim of_operand = call.shape(0)[first + d];
+    const SymInt of_operand = call.shape(0)[first + d];
     PoolAxis axis{.input = backwards ? size[d] : of_operand, .output = backwards ? of_operand : size[d]};
     if (kernel.empty()) {
       axis.adaptive = true;

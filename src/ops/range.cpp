@@ -18,11 +18,11 @@ struct Progression {
   Scalar end;
   Scalar step = 1;
   bool is_real = false;
-  Dim length = 0;
+  SymInt length = 0;
 };
 
 /// An integer, which may be a traced size.
-Dim dim_of(const Scalar& number) { return number.is_size() ? number.size() : Dim(number.to_int()); }
+SymInt dim_of(const Scalar& number) { return number.is_size() ? number.size() : SymInt(number.to_int()); }
 
 bool is_small(const Scalar& number) {
   return number.is_size() || (!number.is_float() && std::abs(number.to_double()) < 0x1p31);
@@ -38,7 +38,7 @@ void check_direction(const Scalar& start, const Scalar& end, const Scalar& step,
 bool set_traced_length(Progression& p) {
   if (!p.start.is_size() && !p.end.is_size() && !p.step.is_size()) return false;
   if (!is_small(p.start) || !is_small(p.end) || !is_small(p.step)) return false;
-  const Dim distance = dim_of(p.end) - dim_of(p.start), step = dim_of(p.step);
+  const SymInt distance = dim_of(p.end) - dim_of(p.start), step = dim_of(p.step);
   if (step == 0) return false;
   check_direction(p.start, p.end, p.step, step > 0 ? distance < 0 : distance > 0);
   p.length = step == 1 ? distance : distance / step + (distance % step != 0);

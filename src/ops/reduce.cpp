@@ -132,7 +132,7 @@ Value over_one_axis(Emitter& e, const Value& x, const Dims& axes, F f) {
   Dims order;
   Dims shape;
   for (int64_t i = 0; i < x.rank(); ++i)
-    if (std::ranges::find(axes, Dim(i)) == axes.end()) {
+    if (std::ranges::find(axes, SymInt(i)) == axes.end()) {
       order.push_back(i);
       shape.push_back(x.size(i));
     }

@@ -62,7 +62,7 @@ void for_each_group(const HostCall& call, Dtype as, F f) {
   for (int64_t i = 0; i < numel(shape); ++i) {
     int64_t group = 0;
     for (size_t d = 0; d < shape.size(); ++d)
-      if (std::ranges::find(axes, Dim(d)) == axes.end()) group += i / strides[d] % shape[d] * kept[d];
+      if (std::ranges::find(axes, SymInt(d)) == axes.end()) group += i / strides[d] % shape[d] * kept[d];
     groups[static_cast<size_t>(group)].push_back(x[static_cast<size_t>(i)]);
   }
   for (size_t i = 0; i < groups.size(); ++i) f(static_cast<int64_t>(i), groups[i]);

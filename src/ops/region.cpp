@@ -16,12 +16,12 @@ using Types = std::vector<TensorType>;
 /// Throws ValueError unless the part is inside the operand.
 Geometry part_of(const Call& call, const Dims& sizes) {
   const Dims& strides = call.ints("stride");
-  const Dim offset = call.integer("offset");
+  const SymInt offset = call.integer("offset");
   if (strides.size() != sizes.size())
     throw ValueError("{}: got {} strides for {} dimensions", call.name(), strides.size(), sizes.size());
-  const Dim elements = numel(call.shape(0));
+  const SymInt elements = numel(call.shape(0));
   bool inside = offset >= 0 && offset <= elements;
-  Dim last = offset;
+  SymInt last = offset;
   bool empty = false;
   for (size_t d = 0; inside && d < sizes.size(); ++d) {
     inside = sizes[d] >= 0 && strides[d] >= 0;
@@ -49,7 +49,7 @@ int64_t element_position(const Geometry& part, const Dims& index) {
 /// of an element that occurs in the part repeatedly are summed.
 Value part_gradient(Emitter& e, const Geometry& part, const Dims& shape, const Value& g) {
   if (!may_overlap(part)) return e.set_strided_part(e.full(shape, 0, g.dtype()), g, part.strides, part.offset);
-  const Dim elements = numel(shape);
+  const SymInt elements = numel(shape);
   const Value positions = e.strided_part(e.arange(0, elements, 1, Dtype::kI64), part.sizes, part.strides, part.offset);
   const Value flat = e.full(Dims{elements}, 0, g.dtype());
   return e.reshape(e.scatter_add(flat, 0, e.reshape(positions, {-1}), e.reshape(g, {-1})), shape);
@@ -117,7 +117,7 @@ tensor([0., 1., 0., 0., 2.]))",
           },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
         const Dims& stride = call.ints("stride");
-        const Dim offset = call.integer("offset");
+        const SymInt offset = call.integer("offset");
         const Dims& size = call.shape(1);
         return {e.set_strided_part(g[0], e.full(size, 0, g[0].dtype()), stride, offset),
                 e.strided_part(g[0], size, stride, offset)};

@@ -25,7 +25,7 @@ Dims reduced_axes(const Call& call, int64_t rank) {
 Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim) {
   Dims result;
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (std::ranges::find(axes, Dim(i)) == axes.end())
+    if (std::ranges::find(axes, SymInt(i)) == axes.end())
       result.push_back(shape[i]);
     else if (keepdim)
       result.push_back(1);
@@ -33,8 +33,8 @@ Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim) {
   return result;
 }
 
-Dim reduced_count(const Call& call) {
-  Dim count = 1;
+SymInt reduced_count(const Call& call) {
+  SymInt count = 1;
   for (const int64_t axis : reduced_axes(call, call.rank(0))) count *= call.shape(0)[static_cast<size_t>(axis)];
   return count;
 }

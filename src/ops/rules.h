@@ -40,7 +40,7 @@ Dims reduced_axes(const Call& call, int64_t rank);
 Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim);
 
 /// The number of elements of operand 0 that are reduced to one element of the result.
-Dim reduced_count(const Call& call);
+SymInt reduced_count(const Call& call);
 /// `reduced`, a result of a reduction of operand 0 or its gradient, with the removed dimensions reinserted with size 1.
 Value restored(Emitter& e, const Call& call, const Value& reduced);
 

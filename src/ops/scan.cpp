@@ -23,8 +23,9 @@ Op scan(Op op, Combine combine, F f) {
     const TensorType type = infer_types(call).front();
     const HostArray out = call.make_output(type);
     const bool is_single = type.shape.empty();
-    const Dim size = is_single ? Dim(1) : type.shape[static_cast<size_t>(call.axis("dim"))];
-    const int64_t stride = is_single ? Dim(1) : contiguous_strides(type.shape)[static_cast<size_t>(call.axis("dim"))];
+    const SymInt size = is_single ? SymInt(1) : type.shape[static_cast<size_t>(call.axis("dim"))];
+    const int64_t stride =
+        is_single ? SymInt(1) : contiguous_strides(type.shape)[static_cast<size_t>(call.axis("dim"))];
     dispatch_all(type.dtype, [&]<typename T>() {
       std::vector<T> x = read_operand<T>(call, 0, type.dtype, type.shape);
       for (int64_t i = 0; i < out.size(); ++i) {
@@ -69,7 +70,7 @@ Values cumprod_gradient(Emitter& e, const GradientCall& call, std::span<const Va
   const Value x = e.cast(call.in(0), g[0].dtype());
   if (x.rank() == 0 || numel(x.shape()) == 0) return {g[0]};
   const int64_t axis = call.axis("dim");
-  const Dim size = x.size(axis);
+  const SymInt size = x.size(axis);
   Value sum = g[0];
   Value after;  // after[i] = x[i + 1] * ... * x[i + m], for i + m < size
   for (int64_t m = 1; m < size; m *= 2) {
@@ -109,7 +110,7 @@ tensor([3, 5]))",
           throw ValueError("diff: x must have at least one dimension, got {}", to_string(call.operand(0).type()));
         if (call.integer("n") < 0) throw ValueError("diff: n must not be negative, got {}", call.integer("n"));
         TensorType type = call.operand(0).type();
-        Dim& size = type.shape[static_cast<size_t>(call.axis("dim"))];
+        SymInt& size = type.shape[static_cast<size_t>(call.axis("dim"))];
         size = std::max<int64_t>(0, size - call.integer("n"));
         return {type};
       },
@@ -118,7 +119,7 @@ tensor([3, 5]))",
         Value x = in[0];
         if (call.integer("n") == 0 || x.size(axis) == 0) return {e.clone(x)};
         for (int64_t left = std::min(call.integer("n"), x.size(axis)); left > 0; --left) {
-          const Dim length = x.size(axis) - 1;
+          const SymInt length = x.size(axis) - 1;
           const Value later = e.narrow(x, axis, 1, length);
           const Value earlier = e.narrow(x, axis, 0, length);
           x = is_bool(x.dtype()) ? e.logical_xor(later, earlier) : e.sub(later, earlier);

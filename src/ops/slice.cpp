@@ -9,8 +9,8 @@ namespace lucid {
 namespace {
 
 /// g padded with zeros along `axis` to `size` elements, starting at `start`. Elements past the end are dropped.
-Value zero_padded(Emitter& e, const Value& g, int64_t axis, Dim start, Dim size) {
-  const Dim after = size - start - g.size(axis);
+Value zero_padded(Emitter& e, const Value& g, int64_t axis, SymInt start, SymInt size) {
+  const SymInt after = size - start - g.size(axis);
   if (start == 0 && after == 0) return g;
   Dims pad(2 * static_cast<size_t>(g.rank() - axis));
   pad[pad.size() - 2] = start;
@@ -43,8 +43,8 @@ tensor([1, 3]))",
       [](const Call& call, const Geometry& operand) {
         if (operand.sizes.empty()) throw IndexError("select: a 0-d tensor has no dimension to select from");
         const auto axis = static_cast<size_t>(call.axis("dim"));
-        const Dim size = operand.sizes[axis];
-        const Dim index = call.integer("index");
+        const SymInt size = operand.sizes[axis];
+        const SymInt index = call.integer("index");
         if (index < -size || index >= size)
           throw IndexError("select: index {} is out of range for dimension {} of {}", index, axis,
                            to_string(call.operand(0).type()));
@@ -56,20 +56,20 @@ tensor([1, 3]))",
       },
       [](Emitter& e, const GradientCall& call, const Value& g) {
         const int64_t axis = call.axis("dim");
-        const Dim index = call.integer("index");
-        const Dim size = call.shape(0)[static_cast<size_t>(axis)];
+        const SymInt index = call.integer("index");
+        const SymInt size = call.shape(0)[static_cast<size_t>(axis)];
         return zero_padded(e, e.unsqueeze(g, axis), axis, index < 0 ? index + size : index, size);
       });
 }
 
 /// The start and the end of a slice in a dimension of this size.
-std::pair<Dim, Dim> slice_bounds(const Call& call, Dim size) {
-  const auto bound = [&](std::string_view name, Dim missing) {
+std::pair<SymInt, SymInt> slice_bounds(const Call& call, SymInt size) {
+  const auto bound = [&](std::string_view name, SymInt missing) {
     if (call.is_none(name)) return missing;
-    const Dim value = call.integer(name);
-    return std::clamp<Dim>(value < 0 ? value + size : value, 0, size);
+    const SymInt value = call.integer(name);
+    return std::clamp<SymInt>(value < 0 ? value + size : value, 0, size);
   };
-  const Dim start = bound("start", 0);
+  const SymInt start = bound("start", 0);
   return {start, std::max(bound("end", size), start)};
 }
 
@@ -90,20 +90,20 @@ tensor([2, 5, 8]))",
       [](const Call& call, const Geometry& operand) {
         if (operand.sizes.empty()) throw IndexError("slice: a 0-d tensor has no dimension to slice");
         const auto axis = static_cast<size_t>(call.axis("dim"));
-        const Dim size = operand.sizes[axis];
+        const SymInt size = operand.sizes[axis];
         const int64_t step = call.integer("step");
         if (step <= 0) throw ValueError("slice: step must be positive, got {}", step);
         const auto [start, end] = slice_bounds(call, size);
         Geometry result = operand;
         result.offset += start * operand.strides[axis];
         // Written so that a step near the largest integer does not overflow.
-        result.sizes[axis] = end == start ? Dim(0) : (end - start - 1) / step + 1;
+        result.sizes[axis] = end == start ? SymInt(0) : (end - start - 1) / step + 1;
         result.strides[axis] = result.sizes[axis] > 1 ? operand.strides[axis] * step : operand.strides[axis];
         return result;
       },
       [](Emitter& e, const GradientCall& call, const Value& g) {
         const int64_t axis = call.axis("dim");
-        const Dim size = call.shape(0)[static_cast<size_t>(axis)];
+        const SymInt size = call.shape(0)[static_cast<size_t>(axis)];
         const int64_t step = call.integer("step");
         if (g.size(axis) <= 1 || step == 1) return zero_padded(e, g, axis, slice_bounds(call, size).first, size);
         // Insert the zeros between consecutive elements.
@@ -130,13 +130,13 @@ tensor([1, 2, 3]))",
       [](const Call& call, const Geometry& operand) {
         if (operand.sizes.empty()) throw IndexError("narrow: a 0-d tensor has no dimension to narrow");
         const auto axis = static_cast<size_t>(call.axis("dim"));
-        const Dim size = operand.sizes[axis];
-        const Dim given = call.integer("start");
-        const Dim length = call.integer("length");
+        const SymInt size = operand.sizes[axis];
+        const SymInt given = call.integer("start");
+        const SymInt length = call.integer("length");
         if (given < -size || given > size)
           throw IndexError("narrow: start {} is out of range for dimension {} of {}", given, axis,
                            to_string(call.operand(0).type()));
-        const Dim start = given < 0 ? given + size : given;
+        const SymInt start = given < 0 ? given + size : given;
         if (length < 0 || length > size - start)
           throw ValueError("narrow: start {} and length {} exceed dimension {} of {}", start, length, axis,
                            to_string(call.operand(0).type()));
@@ -147,8 +147,8 @@ tensor([1, 2, 3]))",
       },
       [](Emitter& e, const GradientCall& call, const Value& g) {
         const int64_t axis = call.axis("dim");
-        const Dim size = call.shape(0)[static_cast<size_t>(axis)];
-        const Dim start = call.integer("start");
+        const SymInt size = call.shape(0)[static_cast<size_t>(axis)];
+        const SymInt start = call.integer("start");
         return zero_padded(e, g, axis, start < 0 ? start + size : start, size);
       });
 }
@@ -175,13 +175,15 @@ tensor([1, 4]))",
         const auto first = static_cast<size_t>(call.axis("dim1"));
         const auto second = static_cast<size_t>(call.axis("dim2"));
         if (first == second) throw ValueError("diagonal: dim1 and dim2 are both {}", first);
-        const Dim offset = call.integer("offset");
-        const Dim rows = operand.sizes[first];
-        const Dim columns = operand.sizes[second];
+        const SymInt offset = call.integer("offset");
+        const SymInt rows = operand.sizes[first];
+        const SymInt columns = operand.sizes[second];
         const bool above = offset >= 0;
         // Far offsets select an empty diagonal. Compare before subtracting to avoid overflow.
         const bool empty = above ? offset >= columns : offset <= -rows;
-        const Dim length = empty ? Dim(0) : above ? std::min(rows, columns - offset) : std::min(rows + offset, columns);
+        const SymInt length = empty   ? SymInt(0)
+                              : above ? std::min(rows, columns - offset)
+                                      : std::min(rows + offset, columns);
         Geometry result{{}, {}, operand.offset};
         if (length > 0) result.offset += above ? offset * operand.strides[second] : -offset * operand.strides[first];
         for (size_t d = 0; d < operand.sizes.size(); ++d) {
@@ -196,9 +198,9 @@ tensor([1, 4]))",
       [](Emitter& e, const GradientCall& call, const Value& g) {
         const int64_t first = call.axis("dim1");
         const int64_t second = call.axis("dim2");
-        const Dim rows = call.shape(0)[static_cast<size_t>(first)];
-        const Dim columns = call.shape(0)[static_cast<size_t>(second)];
-        const Dim offset = call.integer("offset");
+        const SymInt rows = call.shape(0)[static_cast<size_t>(first)];
+        const SymInt columns = call.shape(0)[static_cast<size_t>(second)];
+        const SymInt offset = call.integer("offset");
         const int64_t last = g.rank() - 1;
         if (g.size(last) == 0) return e.full(call.shape(0), 0, g.dtype());
         // In a flattened matrix the elements of a diagonal are columns + 1 apart.

@@ -103,7 +103,7 @@ Types infer_topk(const Call& call) {
   const int64_t axis = call.axis("dim");
   const int64_t k = call.integer("k");
   Dims shape = call.shape(0);
-  const int64_t size = shape.empty() ? Dim(1) : shape[static_cast<size_t>(axis)];
+  const int64_t size = shape.empty() ? SymInt(1) : shape[static_cast<size_t>(axis)];
   if (k < 0 || k > size)
     throw ValueError("topk: k is {}, but dimension {} of {} has {} elements", k, axis,
                      to_string(call.operand(0).type()), size);
@@ -190,7 +190,7 @@ Raises ValueError if `k` is below 1 or exceeds the size of `dim`.
 lucid.return_types.kthvalue(values=tensor(2), indices=tensor(2)))",
       .infer = [](const Call& call) -> Types {
         const Types types = infer_one(call);
-        const int64_t size = call.rank(0) == 0 ? Dim(1) : call.shape(0)[static_cast<size_t>(call.axis("dim"))];
+        const int64_t size = call.rank(0) == 0 ? SymInt(1) : call.shape(0)[static_cast<size_t>(call.axis("dim"))];
         const int64_t k = call.integer("k");
         if (k < 1 || k > size)
           throw ValueError("kthvalue: k is {}, but dimension {} of {} has {} elements", k, call.axis("dim"),

@@ -25,12 +25,12 @@ double degrees(const Call& call) {
 
 /// The same, for any number of elements if it is traced.
 Scalar traced_degrees(const Call& call) {
-  const Dim count = reduced_count(call);
+  const SymInt count = reduced_count(call);
   const double correction = call.real("correction");
   constexpr double kMaxCorrection = 1 << 20;
   if (!count.is_traced() || std::floor(correction) != correction || std::abs(correction) > kMaxCorrection)
     return degrees(call);
-  const Dim left = count - static_cast<int64_t>(correction);
+  const SymInt left = count - static_cast<int64_t>(correction);
   return left > 0 ? Scalar(left) : Scalar(0.0);
 }
 

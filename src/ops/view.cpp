@@ -105,7 +105,7 @@ copy otherwise.
                            to_string(call.operand(0).type()));
         Dims shape;
         for (int64_t d = 0; d < rank; ++d) {
-          const Dim size = call.shape(0)[static_cast<size_t>(d)];
+          const SymInt size = call.shape(0)[static_cast<size_t>(d)];
           if (d > first && d <= last)
             shape.back() *= size;
           else
@@ -132,7 +132,7 @@ is then inferred. The result is a view.
         const auto axis = static_cast<size_t>(call.axis("dim"));
         const Dims inner = infer_shape(call.name(), call.ints("sizes"), call.shape(0)[axis]);
         Dims shape(call.shape(0).begin(), call.shape(0).begin() + axis);
-        for (Dim size : inner) shape.push_back(size);
+        for (SymInt size : inner) shape.push_back(size);
         for (size_t d = axis + 1; d < call.shape(0).size(); ++d) shape.push_back(call.shape(0)[d]);
         return shape;
       });
@@ -186,7 +186,7 @@ from the end of the result.
         const int64_t rank = operand.sizes.rank();
         const auto axis = static_cast<size_t>(call.axis("dim", rank + 1));
         Geometry result = operand;
-        const Dim stride = axis < operand.sizes.size() ? operand.sizes[axis] * operand.strides[axis] : Dim(1);
+        const SymInt stride = axis < operand.sizes.size() ? operand.sizes[axis] * operand.strides[axis] : SymInt(1);
         result.sizes.insert(axis, 1);
         result.strides.insert(axis, stride);
         return result;
@@ -283,7 +283,7 @@ dimensions keep their order. Raises ValueError if the two differ in length or re
           moved[static_cast<size_t>(source[i])] = true;
         }
         size_t next = 0;
-        for (Dim& axis : order) {
+        for (SymInt& axis : order) {
           if (axis >= 0) continue;
           while (moved[next]) ++next;
           axis = static_cast<int64_t>(next++);
@@ -309,16 +309,16 @@ Op stretch(Op op) {
           throw ValueError("{}: size {} is not allowed for the new dimension {} in {}", call.name(), wanted[i], d,
                            to_string(wanted));
         const bool follows = wanted[i] == 1 && i + 1 < wanted.size();
-        result.strides[i] = follows ? result.sizes[i + 1] * result.strides[i + 1] : Dim(wanted[i] == 1);
+        result.strides[i] = follows ? result.sizes[i + 1] * result.strides[i + 1] : SymInt(wanted[i] == 1);
         continue;
       }
       const auto from = static_cast<size_t>(d - lead);
-      const Dim size = operand.sizes[from];
+      const SymInt size = operand.sizes[from];
       if (wanted[i] < -1 || (wanted[i] != -1 && wanted[i] != size && size != 1))
         throw ValueError("{}: dimension {} of {} cannot be expanded to {} in {}", call.name(), from,
                          to_string(call.operand(0).type()), wanted[i], to_string(wanted));
       result.sizes[i] = wanted[i] == -1 ? size : wanted[i];
-      result.strides[i] = result.sizes[i] == size ? operand.strides[from] : Dim(0);
+      result.strides[i] = result.sizes[i] == size ? operand.strides[from] : SymInt(0);
     }
     checked_numel(call.name(), result.sizes, size_of(call.dtype(0)));
     return result;

@@ -8,14 +8,14 @@ namespace lucid {
 namespace {
 
 /// Traced sizes are the same if they are the same expression, not if they happen to have the same value.
-std::string key_of(Dim dim) { return dim.is_traced() ? fmt::format("#{}", dim.expression()) : to_string(dim); }
+std::string key_of(SymInt dim) { return dim.is_traced() ? fmt::format("#{}", dim.expression()) : to_string(dim); }
 
 std::string key_of(const Attribute& attribute) {
-  if (const auto* dim = std::get_if<Dim>(&attribute)) return key_of(*dim);
+  if (const auto* dim = std::get_if<SymInt>(&attribute)) return key_of(*dim);
   const auto* dims = std::get_if<Dims>(&attribute);
   if (!dims) return to_string(attribute);
   std::string key = "[";
-  for (const Dim dim : *dims) key += key_of(dim) + ',';
+  for (const SymInt dim : *dims) key += key_of(dim) + ',';
   return key + ']';
 }
 

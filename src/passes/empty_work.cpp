@@ -10,7 +10,7 @@ namespace {
 
 /// Sizes of 0 are never traced.
 bool is_empty(const TensorType& type) {
-  return std::ranges::any_of(type.shape, [](const Dim& size) { return size.unguarded() == 0; });
+  return std::ranges::any_of(type.shape, [](const SymInt& size) { return size.unguarded() == 0; });
 }
 
 bool must_run(const IRGraph& graph, const IRNode& node) {

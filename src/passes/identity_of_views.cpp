@@ -78,7 +78,7 @@ std::optional<Rewrite> composed_permutes(const IdentityContext& context, const I
     const auto from = std::ranges::find(strides, pair->seen->strides[d]) - strides.begin();
     if (from == strides.rank() ||
         !is_same({&pair->probed->sizes[static_cast<size_t>(from)], 1}, {&pair->seen->sizes[d], 1}) ||
-        std::ranges::find(order, Dim(from)) != order.end())
+        std::ranges::find(order, SymInt(from)) != order.end())
       return std::nullopt;
     order.push_back(from);
   }

@@ -10,7 +10,7 @@ namespace {
 
 /// Whether some dimension has at most one element, so that its stride is arbitrary.
 bool has_free_strides(const Dims& shape) {
-  return std::ranges::any_of(shape, [](Dim size) { return size <= 1; });
+  return std::ranges::any_of(shape, [](SymInt size) { return size <= 1; });
 }
 
 /// Whether the strides of a lowered op's result depend on the strides of its operands. Eager code returns a contiguous

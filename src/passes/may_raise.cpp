@@ -13,7 +13,7 @@ namespace {
 /// scatters an element of their source. Sizes of 0 are never traced.
 bool checks_nothing(const Call& call, const std::vector<TensorType>& types) {
   const auto is_empty = [](const Dims& shape) {
-    return std::ranges::any_of(shape, [](const Dim& size) { return size.unguarded() == 0; });
+    return std::ranges::any_of(shape, [](const SymInt& size) { return size.unguarded() == 0; });
   };
   if (const auto* scatter = std::get_if<ScatterLowering>(&call.op().lowering))
     return is_empty(call.shape(static_cast<size_t>(scatter->source)));

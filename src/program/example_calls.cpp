@@ -17,7 +17,7 @@ void ExampleCalls::add_input(const std::string& name, const TensorImpl& example,
   if (std::ranges::find(request_.inputs, name, &Signature::name) != request_.inputs.end())
     throw ValueError("{}: the inputs need different names, but two are named '{}'", caller_, name);
   Signature input{.name = name, .dtype = example.dtype()};
-  for (const Dim size : example.sizes()) input.shape.push_back({size, -1});
+  for (const SymInt size : example.sizes()) input.shape.push_back({size, -1});
   const auto rank = static_cast<int64_t>(input.shape.size());
   for (const auto& [dim, symbol] : dynamic) {
     if (dim < 0 || dim >= rank)
@@ -113,7 +113,7 @@ void ExampleCalls::record_one(size_t index, const Example& example, const std::s
   ExportedCall call = record(index, copies_of(example), sizes);
   for (const TensorRef& tensor : example) {
     std::vector<int64_t>& shape = call.shapes.emplace_back();
-    for (const Dim size : tensor->sizes()) shape.push_back(size);
+    for (const SymInt size : tensor->sizes()) shape.push_back(size);
   }
   request_.calls.push_back(std::move(call));
 }

@@ -59,10 +59,10 @@ class Exporter {
   class Formulas {
    public:
     explicit Formulas(const jit::CallPlan& call) : trace_(call.source ? call.source->record.sizes->trace : plain_) {}
-    SizeFormula operator()(Dim dim) const { return {trace_, dim}; }
+    SizeFormula operator()(SymInt dim) const { return {trace_, dim}; }
     std::vector<SizeFormula> operator()(const Dims& dims) const {
       std::vector<SizeFormula> result;
-      for (const Dim dim : dims) result.push_back((*this)(dim));
+      for (const SymInt dim : dims) result.push_back((*this)(dim));
       return result;
     }
     View operator()(const Geometry& geometry) const {

@@ -55,7 +55,7 @@ std::vector<Tensor> Program::run(const std::vector<Tensor>& inputs) const {
     memory.push_back(tensor.cell()->storage());
     program::Array& array = arrays.emplace_back();
     array.dtype = tensor.dtype();
-    for (const Dim size : tensor.sizes()) array.shape.push_back(size);
+    for (const SymInt size : tensor.sizes()) array.shape.push_back(size);
     array.data = static_cast<char*>(memory.back()->data()) +
                  tensor.offset().unguarded() * static_cast<int64_t>(size_of(tensor.dtype()));
   }
@@ -104,7 +104,7 @@ Tensor Program::state(const std::string& name) const {
   if (found == all.end()) throw ValueError("Program: {} has no state named '{}'", this->name(), name);
   program::Array array{.dtype = found->dtype,
                        .memory = implementation_->loaded.state(static_cast<size_t>(found - all.begin()))};
-  for (const Dim size : found->shape) array.shape.push_back(size);
+  for (const SymInt size : found->shape) array.shape.push_back(size);
   return to_tensor(array);
 }
 

@@ -60,14 +60,14 @@ class AttentionWriter {
       write_tile(each / arguments_.heads, builder_.binary(Code::kRem, each, arguments_.heads),
                  tile * index(shape_.queries()));
     });
-    const Dim items = problem_.batches() * problem_.heads() * tile_count();
+    const SymInt items = problem_.batches() * problem_.heads() * tile_count();
     const int64_t widths = problem_.width().unguarded() + problem_.value_width().unguarded() + 16;
     const auto work = static_cast<double>(problem_.keys().unguarded() * widths * shape_.queries());
     return writer_.finish(items, 100 + work / kAttentionProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
   }
 
  private:
-  Dim tile_count() const { return ceil_div(problem_.queries(), shape_.queries()); }
+  SymInt tile_count() const { return ceil_div(problem_.queries(), shape_.queries()); }
 
   Value index(int64_t i) { return builder_.index(i); }
   Value min(Value x, Value y) { return builder_.binary(Code::kMin, x, y); }

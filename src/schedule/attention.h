@@ -30,12 +30,12 @@ struct Problem {
   bool causal = false;
   double scale = 1;
 
-  Dim batches() const { return out.geometry.sizes[0]; }
-  Dim heads() const { return out.geometry.sizes[1]; }
-  Dim queries() const { return out.geometry.sizes[2]; }
-  Dim keys() const { return k.geometry.sizes[2]; }
-  Dim width() const { return q.geometry.sizes[3]; }
-  Dim value_width() const { return out.geometry.sizes[3]; }
+  SymInt batches() const { return out.geometry.sizes[0]; }
+  SymInt heads() const { return out.geometry.sizes[1]; }
+  SymInt queries() const { return out.geometry.sizes[2]; }
+  SymInt keys() const { return k.geometry.sizes[2]; }
+  SymInt width() const { return q.geometry.sizes[3]; }
+  SymInt value_width() const { return out.geometry.sizes[3]; }
   /// The kernel's name without what distinguishes kernels for the same problem.
   std::string name() const;
 };
@@ -43,7 +43,7 @@ struct Problem {
 /// The run-time strides of an operand [n, h, rows, columns].
 struct Strides {
   Strides(KernelWriter& writer, const MemoryOperand& operand) {
-    for (const Dim stride : operand.geometry.strides) values.push_back(writer.param(stride));
+    for (const SymInt stride : operand.geometry.strides) values.push_back(writer.param(stride));
   }
   loop::Value head(loop::Value batch, loop::Value head) const { return batch * values[0] + head * values[1]; }
   loop::Value row() const { return values[2]; }
@@ -67,7 +67,7 @@ struct Arguments {
 loop::Value base_of(loop::Value largest);
 
 /// The width rounded up to a power of two, so that similar widths share a kernel.
-inline int64_t rounded_width(Dim width) { return std::max<int64_t>(bit_ceil(width), loop::kLanes); }
+inline int64_t rounded_width(SymInt width) { return std::max<int64_t>(bit_ceil(width), loop::kLanes); }
 
 /// On a gpu: the queries by columns of the result that each member of a group accumulates, or nothing if the values are
 /// too wide for tiles in shared memory. Right for all sizes with these widths, but chosen for the sizes of the recorded

@@ -87,7 +87,7 @@ class GroupWriter {
     }
   };
 
-  Dim tile_count() const { return ceil_div(problem_.queries(), group_rows(tile_)); }
+  SymInt tile_count() const { return ceil_div(problem_.queries(), group_rows(tile_)); }
   size_t rows() const { return static_cast<size_t>(tile_.rows); }
   size_t vectors() const { return static_cast<size_t>(tile_.vectors); }
   bool has_bools() const { return problem_.mask && is_bool(problem_.mask->dtype); }

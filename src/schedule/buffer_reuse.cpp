@@ -10,13 +10,13 @@ struct OnlyUse {
   const BufferUse* use = nullptr;
   size_t element_bytes = 0;
   size_t launch = 0;
-  Dim items = 0;
+  SymInt items = 0;
   bool multiple = false;
 };
 
 OnlyUse use_of(const KernelStep& step, const MemoryKey& memory) {
   OnlyUse found;
-  const auto find = [&](const std::vector<BufferUse>& buffers, size_t launch, Dim items) {
+  const auto find = [&](const std::vector<BufferUse>& buffers, size_t launch, SymInt items) {
     for (size_t i = 0; i < buffers.size(); ++i) {
       if (key_of(buffers[i]) != memory) continue;
       const size_t element_bytes = !step.host ? size_of(step.kernel->buffers[i].dtype) : 0;
@@ -30,7 +30,7 @@ OnlyUse use_of(const KernelStep& step, const MemoryKey& memory) {
 }
 
 /// Whether a launch that uses both reads every element before it writes at the same offset.
-bool reads_before_writing(Dim items, const BufferUse& read, const BufferUse& written) {
+bool reads_before_writing(SymInt items, const BufferUse& read, const BufferUse& written) {
   if (read.byte_offset != written.byte_offset || read.last_stage > written.first_stage) return false;
   // In a stage that does both, each element must be read only for the element with the same index.
   if (read.last_stage == written.first_stage && (read.last_order == 0 || read.last_order != written.first_order))

@@ -15,13 +15,14 @@ namespace {
 contraction::Strides strides_of(const MemoryOperand& operand) {
   const Geometry& geometry = operand.geometry;
   // The stride of an axis of size 1 is irrelevant. A fixed value lets equal cases share kernels.
-  auto stride = [&](size_t axis, Dim fallback) {
+  auto stride = [&](size_t axis, SymInt fallback) {
     return geometry.sizes[axis] == 1 ? fallback : geometry.strides[axis];
   };
   return {.batch = stride(0, 0), .row = stride(1, 0), .column = stride(2, 1)};
 }
 
-void check_operand(std::string_view name, const MemoryOperand& operand, Dtype dtype, Dim batch, Dim rows, Dim columns) {
+void check_operand(std::string_view name, const MemoryOperand& operand, Dtype dtype, SymInt batch, SymInt rows,
+                   SymInt columns) {
   const Dims& sizes = operand.geometry.sizes;
   LUCID_CHECK(
       operand.dtype == dtype && sizes.size() == 3 && sizes[0] == batch && sizes[1] == rows && sizes[2] == columns,
@@ -73,7 +74,7 @@ void schedule_tiles(Schedule& schedule, const Product& product, const Registers&
   const Dtype dtype = compute_dtype(product.dtype);
   BufferUse b = product.b_use;
   if (blocking.packs_b) {
-    const Dim batches = product.b.batch == 0 ? Dim(1) : product.batches;
+    const SymInt batches = product.b.batch == 0 ? SymInt(1) : product.batches;
     b = schedule.new_scratch(batches * blocking.panels * contraction::panel_rows(product.k) * blocking.tile.columns(),
                              dtype);
     schedule.steps.push_back(contraction::pack_step(product, blocking, b));

@@ -22,18 +22,18 @@ inline constexpr int64_t kChain = 512;
 inline constexpr int64_t kColumnBlock = 256;
 
 struct Strides {
-  Dim batch = 0;
-  Dim row = 0;
-  Dim column = 0;
+  SymInt batch = 0;
+  SymInt row = 0;
+  SymInt column = 0;
 };
 
 /// c[i, m, n] = sum over k of a[i, m, k] * b[i, k, n]; c is contiguous. Strides are in elements.
 struct Product {
   Dtype dtype = Dtype::kF32;
-  Dim batches = 1;
-  Dim m = 0;
-  Dim n = 0;
-  Dim k = 0;
+  SymInt batches = 1;
+  SymInt m = 0;
+  SymInt n = 0;
+  SymInt k = 0;
   Strides a;
   Strides b;
   BufferUse a_use;
@@ -56,8 +56,8 @@ struct RegisterTile {
 /// Right for all sizes with at least as many rows as a tile, but chosen for the sizes of the recorded call.
 struct Blocking {
   RegisterTile tile;
-  Dim tiles = 0;
-  Dim panels = 0;
+  SymInt tiles = 0;
+  SymInt panels = 0;
   int64_t tiles_per_item = 1;
   int64_t panels_per_item = 1;
   /// Number of tiles whose rows a kernel uses at once, in scratch if it copies them.
@@ -66,8 +66,8 @@ struct Blocking {
   bool packs_b = false;
   bool copies_a = true;
 
-  Dim row_blocks() const { return ceil_div(tiles, tiles_per_item); }
-  Dim column_blocks() const { return ceil_div(panels, panels_per_item); }
+  SymInt row_blocks() const { return ceil_div(tiles, tiles_per_item); }
+  SymInt column_blocks() const { return ceil_div(panels, panels_per_item); }
 };
 
 /// The tile that computes m rows of n columns in the fewest cycles. If the product may be fused, tiles that divide the
@@ -77,14 +77,14 @@ Blocking choose_blocking(const Product& product, const Registers& registers);
 
 /// Which elements that a copy reads are adjacent in memory: along k, along the other axis, or neither.
 enum class Adjacent : uint8_t { kAlongK, kAcross, kNeither };
-Adjacent adjacency(Dim stride_along_k, Dim stride_across);
+Adjacent adjacency(SymInt stride_along_k, SymInt stride_across);
 
 // The steps. Sizes and strides are run-time numbers. A kernel's text depends on the dtype, the tile, the adjacency of
 // elements, and whether tiles divide the sizes.
 
 /// Copies b into `packed`: panels of the tile's columns, each with panel_rows(k) rows, in the compute dtype.
 KernelStep pack_step(const Product& product, const Blocking& blocking, const BufferUse& packed);
-Dim panel_rows(Dim k);
+SymInt panel_rows(SymInt k);
 
 /// The product by register tiles. `b` is product.b_use or the output of pack_step. `totals` holds the partial sums of
 /// 16-bit products whose k has more than one block; otherwise it is not used.

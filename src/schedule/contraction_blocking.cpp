@@ -60,7 +60,7 @@ int64_t wanted_items(const Product& product) {
 }
 
 /// Rows that are a multiple of 4 KiB apart map to the same few cache lines.
-bool rows_collide(Dim row_stride, const Product& product) {
+bool rows_collide(SymInt row_stride, const Product& product) {
   return row_stride.unguarded() * static_cast<int64_t>(size_of(product.dtype)) % 4096 == 0 &&
          product.k.unguarded() > loop::kLanes;
 }
@@ -139,11 +139,11 @@ Blocking choose_blocking(const Product& product, const Registers& registers) {
   return blocking;
 }
 
-Adjacent adjacency(Dim stride_along_k, Dim stride_across) {
+Adjacent adjacency(SymInt stride_along_k, SymInt stride_across) {
   if (stride_along_k == 1) return Adjacent::kAlongK;
   return stride_across == 1 ? Adjacent::kAcross : Adjacent::kNeither;
 }
 
-Dim panel_rows(Dim k) { return ceil_div(k, loop::kLanes) * loop::kLanes; }
+SymInt panel_rows(SymInt k) { return ceil_div(k, loop::kLanes) * loop::kLanes; }
 
 }  // namespace lucid::contraction

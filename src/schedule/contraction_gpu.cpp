@@ -14,7 +14,7 @@ KernelStep group_step(const Product& product, RegisterTile tile) {
   const BufferRef a_buffer = writer.buffer(product.a_use, product.dtype);
   const BufferRef b_buffer = writer.buffer(product.b_use, product.dtype);
   const BufferRef c = writer.buffer(product.c_use, product.dtype);
-  const auto operand = [&](BufferRef buffer, Dim batch_stride, Dim across_stride, Dim step_stride) {
+  const auto operand = [&](BufferRef buffer, SymInt batch_stride, SymInt across_stride, SymInt step_stride) {
     const Value batch = writer.param(batch_stride);
     const Value across = writer.param(across_stride);
     const Value step = writer.param(step_stride);

@@ -101,9 +101,9 @@ KernelStep pack_step(const Product& product, const Blocking& blocking, const Buf
                       "_" + layouts[static_cast<int>(adjacent)]);
   Builder& builder = writer.builder();
   PanelWriter panel_writer(writer, product, blocking, packed);
-  const Dim batches = product.b.batch == 0 ? Dim(1) : product.batches;
-  const Dim chunk_count = ceil_div(product.k, kPackedRows);
-  const Dim panel_elements = panel_rows(product.k) * blocking.tile.columns();
+  const SymInt batches = product.b.batch == 0 ? SymInt(1) : product.batches;
+  const SymInt chunk_count = ceil_div(product.k, kPackedRows);
+  const SymInt panel_elements = panel_rows(product.k) * blocking.tile.columns();
   const Value k = writer.param(product.k);
   const Value panels = writer.param(blocking.panels);
   const Value chunks = writer.param(chunk_count);
@@ -121,7 +121,7 @@ KernelStep pack_step(const Product& product, const Blocking& blocking, const Buf
     panel_writer.write(adjacent, batch * b_batch, (batch * panels + panel) * panel_size,
                        panel * builder.index(blocking.tile.columns()), first, last);
   });
-  const Dim items = batches * blocking.panels * chunk_count;
+  const SymInt items = batches * blocking.panels * chunk_count;
   const auto elements = static_cast<double>(panel_elements.unguarded()) / static_cast<double>(chunk_count.unguarded());
   const auto bytes = static_cast<double>(size_of(compute_dtype(product.dtype)));
   KernelStep step = writer.finish(items, elements * bytes * kNanosecondsPerByte);

@@ -20,7 +20,7 @@ constexpr int kRows = 4;
 constexpr int64_t kLevels = 56;
 constexpr double kSimpleProductsPerNanosecond = 8;
 
-double nanoseconds_per_item(const Product& product, Dim items) {
+double nanoseconds_per_item(const Product& product, SymInt items) {
   return static_cast<double>(product.work()) / (kSimpleProductsPerNanosecond * static_cast<double>(items.unguarded()));
 }
 
@@ -92,7 +92,7 @@ KernelStep column_step(const Product& product) {
   const BufferRef b = writer.buffer(product.b_use, product.dtype);
   const BufferRef c = writer.buffer(product.c_use, product.dtype);
   BlockCounter counter(builder, dtype);
-  const Dim group_count = ceil_div(product.m, kRows);
+  const SymInt group_count = ceil_div(product.m, kRows);
   const Value m = writer.param(product.m);
   const Value k = writer.param(product.k);
   const Value groups = writer.param(group_count);
@@ -142,7 +142,7 @@ KernelStep column_step(const Product& product) {
       });
     }
   });
-  const Dim items = product.batches * group_count;
+  const SymInt items = product.batches * group_count;
   return writer.finish(items, nanoseconds_per_item(product, items));
 }
 
@@ -180,7 +180,7 @@ KernelStep integer_step(const Product& product) {
       builder.store(c, item * n + column, sums[0], mask);
     });
   });
-  const Dim items = product.batches * product.m;
+  const SymInt items = product.batches * product.m;
   return writer.finish(items, nanoseconds_per_item(product, items));
 }
 
@@ -188,7 +188,7 @@ KernelStep zero_step(const Product& product) {
   KernelWriter writer("zero_" + std::string(name_of(product.dtype)));
   Builder& builder = writer.builder();
   const BufferRef c = writer.buffer(product.c_use, product.dtype);
-  const Dim elements = product.batches * product.m * product.n;
+  const SymInt elements = product.batches * product.m * product.n;
   const Value count = writer.param(elements);
   const Value zero = builder.splat(builder.constant(product.dtype, 0.0));
   builder.for_loop(builder.begin(), builder.end(), 1, [&](Value item) {

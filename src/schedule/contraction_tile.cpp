@@ -72,7 +72,7 @@ class TileWriter {
         m_(writer_.param(product.m)),
         n_(writer_.param(product.n)),
         k_(writer_.param(product.k)) {
-    const Dim panel_elements = panel_rows(product.k) * tile_.columns();
+    const SymInt panel_elements = panel_rows(product.k) * tile_.columns();
     tiles_ = writer_.param(blocking.tiles);
     panels_ = writer_.param(blocking.panels);
     tiles_per_item_ = writer_.param(blocking.tiles_per_item);
@@ -83,7 +83,7 @@ class TileWriter {
     a_row_ = writer_.param(product.a.row);
     a_step_ = a_adjacent_ == Adjacent::kAlongK ? builder_.index(1) : writer_.param(product.a.column);
     if (blocking.packs_b) {
-      b_batch_ = writer_.param(product.b.batch == 0 ? Dim(0) : blocking.panels * panel_elements);
+      b_batch_ = writer_.param(product.b.batch == 0 ? SymInt(0) : blocking.panels * panel_elements);
       b_panel_ = writer_.param(panel_elements);
       b_row_ = builder_.index(tile_.columns());
     } else {
@@ -108,10 +108,10 @@ class TileWriter {
       batch_ = rest / column_blocks_;
       write_item(row_block * tiles_per_item_, column_block * panels_per_item_);
     });
-    const Dim items_per_batch = blocking_.row_blocks() * blocking_.column_blocks();
-    const Dim items = product_.batches * items_per_batch;
+    const SymInt items_per_batch = blocking_.row_blocks() * blocking_.column_blocks();
+    const SymInt items = product_.batches * items_per_batch;
     const auto work = static_cast<double>(product_.work()) / static_cast<double>(items.unguarded());
-    return writer_.finish(items, work / kTileProductsPerNanosecond, product_.batches > 1 ? items_per_batch : Dim(1));
+    return writer_.finish(items, work / kTileProductsPerNanosecond, product_.batches > 1 ? items_per_batch : SymInt(1));
   }
 
  private:
@@ -122,12 +122,12 @@ class TileWriter {
   }
   int64_t span_rows() const { return blocking_.tile.rows * blocking_.tiles_per_item; }
   TileSpan a_span() const {
-    const Dim rows = product_.batches > 1 ? product_.m : Dim(span_rows());
-    const Dim stride = product_.batches > 1 ? product_.a.batch : rows * product_.a.row;
+    const SymInt rows = product_.batches > 1 ? product_.m : SymInt(span_rows());
+    const SymInt stride = product_.batches > 1 ? product_.a.batch : rows * product_.a.row;
     return {stride, (rows - 1) * product_.a.row + (product_.k - 1) * product_.a.column + 1};
   }
   TileSpan c_span() const {
-    const Dim elements = (product_.batches > 1 ? product_.m : Dim(span_rows())) * product_.n;
+    const SymInt elements = (product_.batches > 1 ? product_.m : SymInt(span_rows())) * product_.n;
     return {elements, elements};
   }
   /// Sets the tile of a use. `span` is in elements.

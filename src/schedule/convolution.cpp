@@ -26,7 +26,9 @@ Images images_of(const MemoryOperand& operand) {
   const Geometry& geometry = operand.geometry;
   Images images{.use = use_of(operand), .dtype = operand.dtype};
   // The stride of an axis of size 1 is irrelevant. A fixed value lets equal cases share kernels.
-  const auto stride = [&](size_t d, Dim fallback) { return geometry.sizes[d] == 1 ? fallback : geometry.strides[d]; };
+  const auto stride = [&](size_t d, SymInt fallback) {
+    return geometry.sizes[d] == 1 ? fallback : geometry.strides[d];
+  };
   images.batch = stride(0, 0);
   images.channel = stride(1, 0);
   const size_t missing = kAxes + 2 - geometry.sizes.size();

@@ -325,7 +325,7 @@ KernelStep weight_sum_step(const Problem& problem, const WeightSplit& split, con
 }
 
 /// The distance between the first and the last of `count` elements.
-int64_t span_of(Dim count, int64_t stride) { return (count - 1) * std::abs(stride); }
+int64_t span_of(SymInt count, int64_t stride) { return (count - 1) * std::abs(stride); }
 
 }  // namespace
 

@@ -268,7 +268,7 @@ WeightBlocking choose_weight_blocking(const Problem& problem, bool by_lane, cons
   const ConvolutionShape& shape = problem.shape;
   const bool merged = has_merged_taps(problem);
   blocking.rows = merged ? shape.in_channels * problem.axis(2).kernel : shape.in_channels;
-  blocking.segments = shape.taps() / (merged ? problem.axis(2).kernel : Dim(1));
+  blocking.segments = shape.taps() / (merged ? problem.axis(2).kernel : SymInt(1));
   const int64_t all_rows = blocking.rows * blocking.segments;
   const RegisterTile all = contraction::choose_tile(all_rows, shape.out_channels, problem.dtype, registers);
   if (merged && blocking.segments > 1 && problem.axis(0).kernel == 1 && all.rows == all_rows) {

@@ -14,7 +14,7 @@ namespace lucid {
 namespace {
 
 // Dimension d can be merged into d - 1 if, for every operand, one step along d - 1 equals the whole extent of d.
-bool is_contiguous_with(Dim outer_stride, Dim inner_stride, Dim inner_size) {
+bool is_contiguous_with(SymInt outer_stride, SymInt inner_stride, SymInt inner_size) {
   return outer_stride == inner_stride * inner_size;
 }
 
@@ -26,7 +26,7 @@ loop::Value round_to(loop::Builder& b, loop::Value value, Dtype dtype) {
 
 // The bytes that one index of the first dimension covers.
 TileSpan span_of(DimsView strides, DimsView sizes, int64_t element_bytes) {
-  Dim last = 0;
+  SymInt last = 0;
   for (size_t d = 1; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
   return {strides[0] * element_bytes, (last + 1) * element_bytes};
 }
@@ -137,7 +137,7 @@ void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer)
 
 TileSpan ElementTree::tile_of(const Access& access) const {
   const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
-  if (std::any_of(access.strides.begin(), access.strides.end(), [](Dim stride) { return stride < 0; })) return {};
+  if (std::any_of(access.strides.begin(), access.strides.end(), [](SymInt stride) { return stride < 0; })) return {};
   if (tiling_ == Tiling::kVectors) {
     if (!is_multiple(sizes_[0], loop::kLanes)) return {};
     return {loop::kLanes * access.strides[0] * bytes, ((loop::kLanes - 1) * access.strides[0] + 1) * bytes};
@@ -148,10 +148,10 @@ TileSpan ElementTree::tile_of(const Access& access) const {
 
 TileSpan ElementTree::panel_of(const Access& access) const {
   const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
-  const Dim step = access.strides[0];
-  const Dim pitch = access.strides[1];
+  const SymInt step = access.strides[0];
+  const SymInt pitch = access.strides[1];
   if (pitch != 0 && pitch < step * sizes_[0]) return {};
-  const Dim rows = pitch == 0 ? Dim(1) : sizes_[1];
+  const SymInt rows = pitch == 0 ? SymInt(1) : sizes_[1];
   return {kPanelColumns * step * bytes, ((kPanelColumns - 1) * step + 1) * bytes, rows, pitch * bytes};
 }
 
@@ -249,7 +249,7 @@ loop::Value ElementTree::operand(const IROperand& operand, Dtype wanted, const P
     const Dtype dtype = compute_dtype(wanted);
     if (operand.number->is_size() || !is_float(dtype)) {
       if (!bits)
-        bits = writer_->param(operand.number->is_size() ? operand.number->size() : Dim(operand.number->to_int()));
+        bits = writer_->param(operand.number->is_size() ? operand.number->size() : SymInt(operand.number->to_int()));
       return b.convert(bits, dtype);
     }
     if (!bits) {

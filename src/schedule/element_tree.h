@@ -80,7 +80,7 @@ class ElementTree {
   class NodeContext;
 
   static Stride stride_of(const Access& access, size_t dimension) {
-    const Dim stride = access.strides[dimension];
+    const SymInt stride = access.strides[dimension];
     return stride == 0 ? Stride::kZero : stride == 1 ? Stride::kOne : Stride::kAny;
   }
   void add_extra(std::span<const MemoryOperand> extra, DimsView shape);

@@ -18,8 +18,8 @@ namespace {
 Dims memory_order(const Geometry& geometry) {
   Dims order = natural_order(geometry.sizes.rank());
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const Dim stride_a = geometry.strides[static_cast<size_t>(a)];
-    const Dim stride_b = geometry.strides[static_cast<size_t>(b)];
+    const SymInt stride_a = geometry.strides[static_cast<size_t>(a)];
+    const SymInt stride_b = geometry.strides[static_cast<size_t>(b)];
     return stride_a != stride_b ? stride_a > stride_b : a < b;
   });
   return order;
@@ -42,7 +42,7 @@ void compute_points(ElementTree& tree, std::span<const ElementTree::Point> point
 // One dimension: an item is one vector of elements.
 KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
-  const Dim elements = tree.sizes().empty() ? Dim(1) : tree.sizes()[0];
+  const SymInt elements = tree.sizes().empty() ? SymInt(1) : tree.sizes()[0];
   const bool point = tree.sizes().empty();
   const loop::Value size = writer.param(elements);
   const loop::Value lo = b.begin() * b.index(kLanes);
@@ -71,7 +71,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
   const Dims& sizes = tree.sizes();
   const size_t last = row_dimension(sizes);
-  Dim rows = 1;
+  SymInt rows = 1;
   std::vector<loop::Value> size_values;
   for (size_t d = 0; d < last; ++d) {
     rows *= sizes[d];
@@ -100,7 +100,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   tree.declare_indexed_tiles();
   const int64_t vectors = ceil_div(sizes[last].unguarded(), kLanes);
   return writer.finish(rows, 5 + static_cast<double>(vectors) * (1 + 0.4 * tree.cost()),
-                       last > 0 ? rows / sizes[0] : Dim(1));
+                       last > 0 ? rows / sizes[0] : SymInt(1));
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& grou
   const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
   const NodeCall call(graph, node);
   const auto axis = static_cast<size_t>(call.call().axis("dim"));
-  Dim start = 0;
+  SymInt start = 0;
   for (const IROperand& input : node.inputs) {
     MemoryOperand part = result;
     part.geometry.sizes = graph.type(input.id).shape;

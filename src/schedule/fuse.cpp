@@ -31,7 +31,7 @@ constexpr size_t kMaxInstructions = 20'000;
 constexpr size_t kLookAhead = 48;
 constexpr size_t kMaxNames = 4;
 
-TileSpan coarser(const TileSpan& tile, Dim times) {
+TileSpan coarser(const TileSpan& tile, SymInt times) {
   if (tile.stride < 0) return tile;
   return {tile.stride * times, tile.stride * (times - 1) + tile.bytes, tile.rows, tile.pitch};
 }
@@ -43,7 +43,7 @@ struct Candidate {
 
   /// Host functions are not fused.
   bool is_kernel() const { return !step.host; }
-  Dim tiles() const { return step.items / step.tile_items; }
+  SymInt tiles() const { return step.items / step.tile_items; }
   double total() const { return step.nanoseconds * static_cast<double>(step.items.unguarded()); }
 };
 
@@ -63,7 +63,7 @@ class FusedKernel {
   bool accepts(const Candidate& next) const {
     if (stages_.size() == kMaxStages || instructions_ + next.step.kernel->instructions.size() > kMaxInstructions)
       return false;
-    const Dim tiles = common_divisor(tiles_, next.tiles());
+    const SymInt tiles = common_divisor(tiles_, next.tiles());
     const double total = total_ + next.total();
     const auto threads = static_cast<int64_t>(total / kMinThreadNanoseconds);
     if (tiles.unguarded() < std::min(kMinTiles, std::max<int64_t>(threads, 1))) return false;
@@ -71,7 +71,7 @@ class FusedKernel {
   }
 
   void add(Candidate next) {
-    const Dim tiles = common_divisor(tiles_, next.tiles());
+    const SymInt tiles = common_divisor(tiles_, next.tiles());
     for (auto& [_, shared] : uses_) shared.use.tile = coarser(shared.use.tile, tiles_ / tiles);
     tiles_ = tiles;
     for (size_t i = 0; i < next.step.buffers.size(); ++i) {
@@ -109,10 +109,10 @@ class FusedKernel {
  private:
   struct LocalUse {
     loop::Local local;
-    Dim tile_elements = 0;
+    SymInt tile_elements = 0;
   };
 
-  static SharedUse use_of(const Candidate& candidate, size_t buffer, Dim tiles) {
+  static SharedUse use_of(const Candidate& candidate, size_t buffer, SymInt tiles) {
     SharedUse own{candidate.step.buffers[buffer], candidate.step.kernel->buffers[buffer].dtype,
                   candidate.writes[buffer], true};
     own.use.tile = coarser(own.use.tile, candidate.tiles() / tiles);
@@ -125,7 +125,7 @@ class FusedKernel {
 
   /// Whether each tile of `next` depends only on the same tile of the other stages. Steps that share no buffer are
   /// joined only if they are small.
-  bool shares(const Candidate& next, Dim tiles, bool is_small) const {
+  bool shares(const Candidate& next, SymInt tiles, bool is_small) const {
     bool has_common = is_small;
     for (size_t i = 0; i < next.step.buffers.size(); ++i) {
       const SharedUse own = use_of(next, i, tiles);
@@ -158,17 +158,17 @@ class FusedKernel {
   }
 
   /// The local buffer that can replace a buffer, if any.
-  std::optional<LocalUse> local_of(const SharedUse& shared, Dim bytes) const {
+  std::optional<LocalUse> local_of(const SharedUse& shared, SymInt bytes) const {
     const bool is_eligible = shared.use.kind != BufferUse::Kind::kError && shared.is_written && shared.is_uniform;
     const auto element = static_cast<int64_t>(size_of(shared.dtype));
     const TileSpan& tile = shared.use.tile;
     if (!is_eligible || (tiles_ > 1 && (!tile.is_disjoint() || tile.rows != 1 || !is_multiple(tile.stride, element))))
       return std::nullopt;
-    const Dim needed = tiles_ == 1 ? bytes : tile.stride * (block_ - 1) + tile.bytes;
+    const SymInt needed = tiles_ == 1 ? bytes : tile.stride * (block_ - 1) + tile.bytes;
     if (local_bytes_ + needed > kMaxLocalBytes) return std::nullopt;
     // A power of two, so that similar sizes share a kernel.
     const int64_t count = bit_ceil((needed + kSlackBytes) / element);
-    return LocalUse{{shared.dtype, count}, tiles_ == 1 ? Dim(0) : tile.stride / element};
+    return LocalUse{{shared.dtype, count}, tiles_ == 1 ? SymInt(0) : tile.stride / element};
   }
 
   void make_local(const MemoryKey& key, const LocalUse& local) {
@@ -242,7 +242,7 @@ class FusedKernel {
   }
 
   std::vector<Candidate> stages_;
-  Dim tiles_;
+  SymInt tiles_;
   double total_ = 0;
   size_t instructions_ = 0;
   std::map<MemoryKey, SharedUse> uses_;

@@ -68,7 +68,7 @@ class GroupWriter {
       const Value batch = rest / row_blocks_;
       store(accumulate(batch, first_row, first_column), batch, first_row, first_column);
     });
-    const Dim k = product_.by_chain ? Dim(kChain) : product_.k;
+    const SymInt k = product_.by_chain ? SymInt(kChain) : product_.k;
     const double products =
         static_cast<double>(group_rows(tile_) * tile_.columns()) * static_cast<double>(k.unguarded());
     return writer_.finish(product_.chains() * group_count(tile_, product_.batches, product_.m, product_.n),
@@ -216,11 +216,11 @@ std::string name_of(RegisterTile tile) {
   return "_" + std::to_string(group_rows(tile)) + "x" + std::to_string(tile.columns()) + "_shared";
 }
 
-Dim group_count(RegisterTile tile, Dim batches, Dim m, Dim n) {
+SymInt group_count(RegisterTile tile, SymInt batches, SymInt m, SymInt n) {
   return batches * ceil_div(m, group_rows(tile)) * ceil_div(n, tile.columns());
 }
 
-RegisterTile choose_group_tile(Dtype dtype, Dim batches, Dim m, Dim n) {
+RegisterTile choose_group_tile(Dtype dtype, SymInt batches, SymInt m, SymInt n) {
   // Slabs of f64 for the larger tiles do not fit in shared memory.
   static constexpr RegisterTile kTiles[] = {{8, 4}, {4, 4}, {2, 2}, {1, 1}};
   static constexpr RegisterTile kWideTiles[] = {{4, 2}, {2, 2}, {1, 1}};

@@ -27,10 +27,10 @@ struct GroupOperand {
 struct GroupProduct {
   Dtype dtype = Dtype::kF32;  // of the sums
   RegisterTile tile;
-  Dim batches = 1;
-  Dim m = 0;
-  Dim n = 0;
-  Dim k = 0;
+  SymInt batches = 1;
+  SymInt m = 0;
+  SymInt n = 0;
+  SymInt k = 0;
   /// Whether the sum of each chain is stored on its own, as a result with chains() * batches matrices.
   bool by_chain = false;
   GroupOperand a;
@@ -39,7 +39,7 @@ struct GroupProduct {
   std::function<void(loop::Value batch, loop::Value row, loop::Value column, loop::Value total, loop::Value mask)>
       store;
 
-  Dim chains() const { return by_chain ? ceil_div(k, kChain) : Dim(1); }
+  SymInt chains() const { return by_chain ? ceil_div(k, kChain) : SymInt(1); }
 };
 
 /// Members of a group. Each accumulates a register tile.
@@ -51,9 +51,9 @@ inline int64_t group_rows(RegisterTile tile) { return int64_t{kMembers} * tile.r
 std::string name_of(RegisterTile tile);
 
 /// The register tile of each member. Right for all sizes; chosen for those of the recorded call.
-RegisterTile choose_group_tile(Dtype dtype, Dim batches, Dim m, Dim n);
+RegisterTile choose_group_tile(Dtype dtype, SymInt batches, SymInt m, SymInt n);
 /// The number of groups that compute the product with this tile.
-Dim group_count(RegisterTile tile, Dim batches, Dim m, Dim n);
+SymInt group_count(RegisterTile tile, SymInt batches, SymInt m, SymInt n);
 /// The size of a gpu for which tiles are chosen: groups that run at the same time.
 inline constexpr int64_t kConcurrentGroups = 64;
 

@@ -14,7 +14,7 @@ std::set<MemoryKey> keys_of(const KernelStep& step) {
 
 }  // namespace
 
-Dim bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype) {
+SymInt bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype) {
   if (key.first == BufferUse::Kind::kScratch) return schedule.scratch_bytes[static_cast<size_t>(key.second)];
   if (key.first == BufferUse::Kind::kError) return 0;
   return numel(schedule.layouts.at(key.second).geometry.sizes) * size_of(dtype);

@@ -20,7 +20,7 @@ inline MemoryKey key_of(const BufferUse& use) { return {use.kind, use.index}; }
 std::vector<bool> writes_of(const KernelStep& step);
 
 /// Size in bytes of the buffer that `key` names, assuming elements of `dtype`.
-Dim bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype);
+SymInt bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype);
 
 /// For each memory, the number of steps that use it.
 class Users {

@@ -80,7 +80,7 @@ loop::Value ElementTree::NodeContext::index(int64_t axis) {
   return b.splat(start) + b.iota();
 }
 
-loop::Value ElementTree::NodeContext::number(Dim value) {
+loop::Value ElementTree::NodeContext::number(SymInt value) {
   // A node requests the same numbers in the same order at every point, so each is declared once.
   std::vector<loop::Value>& numbers = tree_.numbers_[&node_];
   if (next_number_ == numbers.size()) numbers.push_back(tree_.writer_->param(value));

@@ -14,7 +14,7 @@ class ElementTree::NodeContext : public ElementContext {
 
   loop::Builder& builder() override { return tree_.writer_->builder(); }
   loop::Value index(int64_t axis) override;
-  loop::Value number(Dim value) override;
+  loop::Value number(SymInt value) override;
   loop::Value input_size(int input, int64_t axis) override;
   loop::Value load(int input, std::span<const loop::Value> index, loop::Value valid) override;
   void fail_if(loop::Value condition, int64_t code) override;

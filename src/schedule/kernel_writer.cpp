@@ -18,7 +18,7 @@ loop::BufferRef KernelWriter::buffer(const BufferUse& use, Dtype dtype) {
   return refs_.back();
 }
 
-KernelStep KernelWriter::finish(Dim items, double nanoseconds_per_item, Dim tile_items) {
+KernelStep KernelWriter::finish(SymInt items, double nanoseconds_per_item, SymInt tile_items) {
   KernelStep step;
   step.kernel = std::make_shared<const loop::Kernel>(builder_.finish());
   step.buffers = std::move(uses_);

@@ -21,7 +21,7 @@ class KernelWriter {
   /// Declares a buffer argument; equal uses share one. All arguments must be declared before any instruction.
   loop::BufferRef buffer(const BufferUse& use, Dtype dtype);
   loop::BufferRef value(const MemoryOperand& operand, const TileSpan& tile = {}) {
-    const Dim byte_offset = operand.geometry.offset * size_of(operand.dtype);
+    const SymInt byte_offset = operand.geometry.offset * size_of(operand.dtype);
     return buffer({operand.kind, operand.id, byte_offset, tile}, operand.dtype);
   }
   loop::BufferRef scratch(int32_t area, Dtype dtype) { return buffer({BufferUse::Kind::kScratch, area, 0, {}}, dtype); }
@@ -30,7 +30,7 @@ class KernelWriter {
   loop::BufferRef error() const { return error_; }
 
   /// Passes an i64 at run time, so that the kernel's text does not depend on it.
-  loop::Value param(Dim value) {
+  loop::Value param(SymInt value) {
     params_.push_back(value);
     return builder_.param();
   }
@@ -44,13 +44,13 @@ class KernelWriter {
   void set_tile(loop::BufferRef buffer, const TileSpan& tile) { uses_[buffer.index].tile = tile; }
 
   /// Estimates of the time per item count about one nanosecond for 16 elements of light arithmetic.
-  KernelStep finish(Dim items, double nanoseconds_per_item, Dim tile_items = 1);
+  KernelStep finish(SymInt items, double nanoseconds_per_item, SymInt tile_items = 1);
 
  private:
   loop::Builder builder_;
   std::vector<BufferUse> uses_;
   std::vector<loop::BufferRef> refs_;
-  std::vector<Dim> params_;
+  std::vector<SymInt> params_;
   loop::BufferRef error_;
 };
 

@@ -8,7 +8,7 @@
 namespace lucid {
 namespace {
 
-bool is_small(Dim number) { return number >= -loop::kMaxSmallInteger && number <= loop::kMaxSmallInteger; }
+bool is_small(SymInt number) { return number >= -loop::kMaxSmallInteger && number <= loop::kMaxSmallInteger; }
 
 /// Whether all buffers are small enough that indices of their elements are i32.
 bool has_small_indices(const Schedule& schedule) {
@@ -17,11 +17,11 @@ bool has_small_indices(const Schedule& schedule) {
     const auto [first, last] = element_range(layout.geometry);
     if (last - first > kMax) return false;
   }
-  return std::ranges::all_of(schedule.scratch_bytes, [](Dim bytes) { return bytes <= kMax; });
+  return std::ranges::all_of(schedule.scratch_bytes, [](SymInt bytes) { return bytes <= kMax; });
 }
 
 bool has_small_numbers(const KernelStep& step, const std::vector<bool>& integer_params) {
-  const auto is_launch_small = [&](const std::vector<Dim>& params, Dim items) {
+  const auto is_launch_small = [&](const std::vector<SymInt>& params, SymInt items) {
     for (size_t i = 0; i < params.size(); ++i)
       if (integer_params[i] && !is_small(params[i])) return false;
     return is_small(items);

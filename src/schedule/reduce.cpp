@@ -32,7 +32,7 @@ constexpr int64_t kMinChunkedLength = 4 * kChunk;
 constexpr int64_t kMaxChunkedRows = 16;
 
 /// The number of bits of a number of blocks, or more.
-int levels_for(Dim blocks) { return std::max(1, std::countr_zero(static_cast<uint64_t>(bit_ceil(blocks + 1)))); }
+int levels_for(SymInt blocks) { return std::max(1, std::countr_zero(static_cast<uint64_t>(bit_ceil(blocks + 1)))); }
 
 /// One reduction: the expression to reduce, its arithmetic, and its result.
 class ReduceKernel {
@@ -206,7 +206,7 @@ class ReduceKernel {
     return b.convert(total, result_.dtype);
   }
 
-  double row_cost(Dim elements) const {
+  double row_cost(SymInt elements) const {
     return 10 + static_cast<double>(elements.unguarded()) / kLanes * (1 + 0.4 * tree_->cost());
   }
 
@@ -214,14 +214,14 @@ class ReduceKernel {
     Writer writer(kernel_name(graph_, group_));
     const bool has_tiles = has_lane_axis_ && reduced_ > 0;
     tree_->declare(writer, has_tiles ? ElementTree::Tiling::kFirstDimension : ElementTree::Tiling::kUnknown);
-    const Dim tile_rows = has_tiles ? rows_ / tree_->sizes()[0] : Dim(1);
-    const Dim tile_bytes = tile_rows * size_of(result_.dtype);
+    const SymInt tile_rows = has_tiles ? rows_ / tree_->sizes()[0] : SymInt(1);
+    const SymInt tile_bytes = tile_rows * size_of(result_.dtype);
     const loop::BufferRef out = writer.value(result_, has_tiles ? TileSpan{tile_bytes, tile_bytes} : TileSpan{});
     loop::Builder& b = writer.builder();
     const auto sizes = outer_sizes(writer, tree_->outer_count());
     const loop::Value length = writer.param(length_);
     const Reducer reducer(b, lowering_.combine, element_dtype_);
-    const Dim blocks = ceil_div(length_, kBlock);
+    const SymInt blocks = ceil_div(length_, kBlock);
     if (blocks <= 1) {
       b.for_loop(b.begin(), b.end(), 1, [&](loop::Value row) {
         ElementTree::Point point = row_point(b, row, sizes);
@@ -243,7 +243,7 @@ class ReduceKernel {
 
   // Two launches: partial results of chunks, then the tree over them.
   void write_chunks() {
-    const Dim chunks = ceil_div(length_, kChunk);
+    const SymInt chunks = ceil_div(length_, kChunk);
     std::vector<int32_t> areas;
     const auto scratch_dtypes = [&] {
       loop::Builder probe("probe");
@@ -370,8 +370,8 @@ class ReduceKernel {
     const loop::BufferRef out = writer.value(result_, has_tiles ? TileSpan{panel_bytes, panel_bytes} : TileSpan{});
     loop::Builder& b = writer.builder();
     const auto outer = static_cast<size_t>(reduced_ - 1);
-    const Dim columns = tree_->sizes()[outer];
-    const Dim panels = ceil_div(columns, kPanel * kLanes);
+    const SymInt columns = tree_->sizes()[outer];
+    const SymInt panels = ceil_div(columns, kPanel * kLanes);
     const auto sizes = outer_sizes(writer, outer);
     const loop::Value column_count = writer.param(columns);
     const loop::Value panel_count = writer.param(panels);
@@ -407,7 +407,7 @@ class ReduceKernel {
             });
           });
     });
-    const Dim outer_rows = rows_ / columns;
+    const SymInt outer_rows = rows_ / columns;
     schedule_.steps.push_back(writer.finish(outer_rows * panels, kPanel * row_cost(length_ * kLanes)));
   }
 
@@ -418,8 +418,8 @@ class ReduceKernel {
   const ReduceLowering& lowering_;
   MemoryOperand result_;
   std::optional<ElementTree> tree_;
-  Dim length_ = 0;
-  Dim rows_ = 0;
+  SymInt length_ = 0;
+  SymInt rows_ = 0;
   int64_t reduced_ = 0;         // the reduced merged dimension, which is the last one
   bool has_lane_axis_ = false;  // false if every reduced axis has size 1
   Dtype element_dtype_ = Dtype::kF32;

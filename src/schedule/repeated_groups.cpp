@@ -34,12 +34,12 @@ class RepeatedGroups::Signer {
 
   void operator()(std::monostate) {}
   void operator()(bool value) { add_word(value); }
-  void operator()(Dim value) { add_word(std::bit_cast<int64_t>(value)); }
+  void operator()(SymInt value) { add_word(std::bit_cast<int64_t>(value)); }
   void operator()(double value) { add_word(static_cast<int64_t>(Scalar(value).bits())); }
   void operator()(Dtype value) { add_word(static_cast<int64_t>(value)); }
   void operator()(const Dims& value) {
     add_word(value.rank());
-    for (const Dim dim : value) (*this)(dim);
+    for (const SymInt dim : value) (*this)(dim);
   }
   void operator()(const std::string& value) {
     add_word(static_cast<int64_t>(value.size()));

@@ -35,7 +35,7 @@ void schedule_scan(Schedule& schedule, const IRGraph& graph, const Group& group)
   const Dtype dtype = compute_dtype(result.dtype);
   const size_t outer = tree.outer_count();
   const bool has_chain = tree.sizes().size() > outer;
-  const int64_t length = has_chain ? tree.sizes().back() : Dim(1);
+  const int64_t length = has_chain ? tree.sizes().back() : SymInt(1);
 
   KernelWriter writer(kernel_name(graph, group));
   tree.declare(writer);
@@ -43,7 +43,7 @@ void schedule_scan(Schedule& schedule, const IRGraph& graph, const Group& group)
   // Chains that are adjacent in memory advance together, one in each lane.
   const bool lanes = outer > 0 && tree.reads_adjacent(outer - 1) && tree.extra_stride(0, outer - 1) == Stride::kOne &&
                      tree.sizes()[outer - 1] >= kLanes / 2;
-  const int64_t width = lanes ? tree.sizes()[outer - 1] : Dim(1);
+  const int64_t width = lanes ? tree.sizes()[outer - 1] : SymInt(1);
   const int64_t groups = (width + kLanes - 1) / kLanes;
   std::vector<loop::Value> sizes;
   for (size_t d = 0; d < outer - (lanes ? 1 : 0); ++d) sizes.push_back(writer.param(tree.sizes()[d]));

@@ -36,7 +36,7 @@ class SourceContext : public ElementContext {
 
   loop::Builder& builder() override { return writer_.builder(); }
   loop::Value index(int64_t axis) override { return index_[static_cast<size_t>(axis)]; }
-  loop::Value number(Dim value) override { return writer_.param(value); }
+  loop::Value number(SymInt value) override { return writer_.param(value); }
   loop::Value input_size(int input, int64_t axis) override {
     const ValueId id = node_.inputs[static_cast<size_t>(input)].id;
     return writer_.param(graph_.type(id).shape[static_cast<size_t>(axis)]);
@@ -96,7 +96,7 @@ loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value curre
 /// varies until it is compared.
 struct CheckedIndices {
   ValueId index = -1;
-  Dim bound = 0;
+  SymInt bound = 0;
 };
 
 std::optional<CheckedIndices> checked_indices(const IRGraph& graph, const IRNode& node) {
@@ -106,7 +106,7 @@ std::optional<CheckedIndices> checked_indices(const IRGraph& graph, const IRNode
   if (schema.operand_index("index") == 1 && schema.attribute_index("dim") >= 0) {
     const bool has_axis = call.call().rank(0) > 0;
     return CheckedIndices{node.inputs[1].id,
-                          has_axis ? call.call().shape(0)[static_cast<size_t>(call.call().axis("dim"))] : Dim(1)};
+                          has_axis ? call.call().shape(0)[static_cast<size_t>(call.call().axis("dim"))] : SymInt(1)};
   }
   // A list of indices along the first dimensions, which may be negative.
   const bool is_first = schema.operand_index("indices") == 2 && node.inputs.size() == 3;

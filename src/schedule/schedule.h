@@ -16,10 +16,10 @@ namespace lucid {
 /// The part of a buffer that one tile touches: `bytes` bytes starting at tile * `stride`, or an unknown part. A tile
 /// that is a panel of columns touches that many bytes in each of `rows` rows, which are `pitch` bytes apart.
 struct TileSpan {
-  Dim stride = -1;  // negative: unknown
-  Dim bytes = 0;
-  Dim rows = 1;
-  Dim pitch = 0;
+  SymInt stride = -1;  // negative: unknown
+  SymInt bytes = 0;
+  SymInt rows = 1;
+  SymInt pitch = 0;
   bool operator==(const TileSpan&) const = default;
   /// Whether no two tiles touch the same bytes.
   bool is_disjoint() const { return stride >= bytes && bytes > 0; }
@@ -38,7 +38,7 @@ struct BufferUse {
   };
   Kind kind = Kind::kValue;
   int32_t index = 0;
-  Dim byte_offset = 0;
+  SymInt byte_offset = 0;
   TileSpan tile = {};
   /// Element order in the first and in the last stage. Not 0 if every element is used only to compute the result's
   /// element with the same index; buffers with the same nonzero order store their elements at the same offsets.
@@ -52,8 +52,8 @@ struct BufferUse {
 /// The arguments of one kernel launch.
 struct Launch {
   std::vector<BufferUse> buffers;
-  std::vector<Dim> params;
-  Dim items = 0;
+  std::vector<SymInt> params;
+  SymInt items = 0;
 };
 
 /// One or more launches of a kernel, or one call of a host function. Launches that differ only in params have the same
@@ -61,10 +61,10 @@ struct Launch {
 struct KernelStep {
   std::shared_ptr<const loop::Kernel> kernel;  // null if it is a host function
   std::vector<BufferUse> buffers;
-  std::vector<Dim> params;
-  Dim items = 0;
+  std::vector<SymInt> params;
+  SymInt items = 0;
   /// Number of consecutive items in a tile (BufferUse::tile).
-  Dim tile_items = 1;
+  SymInt tile_items = 1;
   /// Estimated time per item.
   double nanoseconds = 1;
   /// If set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone.
@@ -95,12 +95,12 @@ struct Schedule {
   /// Where the kernels run.
   TargetTraits target = cpu_traits();
   std::vector<KernelStep> steps;
-  std::vector<Dim> scratch_bytes;
+  std::vector<SymInt> scratch_bytes;
   /// For every value, including those that are fused into their consumers and never stored.
   std::map<ValueId, Layout> layouts;
 
   /// Adds a scratch area, which lives between two steps.
-  BufferUse new_scratch(Dim elements, Dtype dtype) {
+  BufferUse new_scratch(SymInt elements, Dtype dtype) {
     scratch_bytes.push_back(elements * static_cast<int64_t>(size_of(dtype)));
     return {.kind = BufferUse::Kind::kScratch, .index = static_cast<int32_t>(scratch_bytes.size() - 1)};
   }

@@ -67,7 +67,7 @@ Operand operand_of(const Argument& argument) {
 
 Dims dims_of(const Ints& list) {
   Dims dims;
-  list.for_each([&](Dim number) { dims.push_back(number); });
+  list.for_each([&](SymInt number) { dims.push_back(number); });
   return dims;
 }
 
@@ -92,8 +92,8 @@ Shape Tensor::strides() const {
   return {strides.begin(), strides.end()};
 }
 int64_t Tensor::dim() const { return used(*this).sizes().rank(); }
-Dim Tensor::numel() const { return used(*this).numel(); }
-Dim Tensor::size(int64_t axis) const {
+SymInt Tensor::numel() const { return used(*this).numel(); }
+SymInt Tensor::size(int64_t axis) const {
   const Dims& sizes = used(*this).sizes();
   if (sizes.empty()) throw IndexError("size: a 0-d tensor has no dimension {}", axis);
   return sizes[static_cast<size_t>(normalize_axis("size", axis, sizes.rank()))];

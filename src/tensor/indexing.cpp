@@ -19,14 +19,14 @@ bool is_mask(const Index& item) {
 
 /// How many dimensions of the indexed tensor an item consumes.
 int64_t consumed_by(const Index& item) {
-  if (std::holds_alternative<Dim>(item) || std::holds_alternative<SliceIndex>(item)) return 1;
+  if (std::holds_alternative<SymInt>(item) || std::holds_alternative<SliceIndex>(item)) return 1;
   if (const TensorRef* tensor = std::get_if<TensorRef>(&item))
     return is_bool((*tensor)->dtype()) ? (*tensor)->sizes().rank() : 1;
   return 0;
 }
 
-Value select(const Value& x, int64_t axis, Dim index) {
-  const Dim size = x.size(axis);
+Value select(const Value& x, int64_t axis, SymInt index) {
+  const SymInt size = x.size(axis);
   if (index < -size || index >= size)
     throw IndexError("index: index {} is out of bounds for dimension {} of size {} (expected -{} <= index < {})", index,
                      axis, size, size, size);
@@ -114,18 +114,18 @@ class Indexer {
   bool moves_result() const { return position_ > 0 && index_rank_ > 0; }
 
  private:
-  void apply(Dim index) {
+  void apply(SymInt index) {
     mark_advanced();
     view_ = select(view_, axis_, index);
   }
 
   void apply(const SliceIndex& slice) {
-    const Dim size = view_.size(axis_);
+    const SymInt size = view_.size(axis_);
     const int64_t step = slice.step.value_or(1);
     if (step <= 0) throw ValueError("index: the step of a slice must be positive, got {}; use flip() to reverse", step);
-    const auto bound = [&](Dim value) { return std::clamp<Dim>(value < 0 ? value + size : value, 0, size); };
-    const Dim start = bound(slice.start.value_or(0));
-    const Dim stop = std::max(start, bound(slice.stop.value_or(size)));
+    const auto bound = [&](SymInt value) { return std::clamp<SymInt>(value < 0 ? value + size : value, 0, size); };
+    const SymInt start = bound(slice.start.value_or(0));
+    const SymInt stop = std::max(start, bound(slice.stop.value_or(size)));
     if (start != 0 || stop != size || step != 1) view_ = eager().slice(view_, axis_, start, stop, step);
     ++axis_;
   }
@@ -145,7 +145,7 @@ class Indexer {
     if (is_bool(tensor->dtype())) return apply_mask(tensor);
     if (!is_integer(tensor->dtype()))
       throw IndexError("index: tensors used as indices must hold integers or bools, got {}", to_string(tensor->type()));
-    if (tensor->sizes().empty() && purpose_ == Purpose::kGet) return apply(Dim(item(*tensor).to_int()));
+    if (tensor->sizes().empty() && purpose_ == Purpose::kGet) return apply(SymInt(item(*tensor).to_int()));
     mark_advanced();
     tensors_.emplace_back(axis_++, Value(tensor));
   }
@@ -220,7 +220,7 @@ bool fill_by_mask(TensorImpl& x, std::span<const Index> items, const Operand& va
 
 Value get_item(const Value& x, std::span<const Index> items) {
   if (items.size() == 1 && x.rank() > 0) {
-    if (const Dim* index = std::get_if<Dim>(&items[0])) return select(x, 0, *index);
+    if (const SymInt* index = std::get_if<SymInt>(&items[0])) return select(x, 0, *index);
     const TensorRef* mask = std::get_if<TensorRef>(&items[0]);
     if (mask && is_bool((*mask)->dtype()) && (*mask)->sizes() == x.shape())
       return eager().masked_select(x, Value(to_device(*mask, tensor_of(x)->device())));

@@ -10,9 +10,9 @@ namespace lucid {
 
 /// `start:stop:step`. Bounds may be negative or out of range, as in Python; the step must be positive.
 struct SliceIndex {
-  std::optional<Dim> start;
-  std::optional<Dim> stop;
-  std::optional<Dim> step;
+  std::optional<SymInt> start;
+  std::optional<SymInt> stop;
+  std::optional<SymInt> step;
 };
 /// `None`: inserts a dimension of size 1.
 struct NewAxis {};
@@ -20,7 +20,7 @@ struct NewAxis {};
 struct EllipsisIndex {};
 
 /// One item of an index. A tensor holds integers, or is a bool mask that indexes as many dimensions as it has.
-using Index = std::variant<Dim, SliceIndex, NewAxis, EllipsisIndex, bool, TensorRef>;
+using Index = std::variant<SymInt, SliceIndex, NewAxis, EllipsisIndex, bool, TensorRef>;
 
 /// x[items]: a view for integers, slices and new axes; a copy if any item is a bool or a tensor with dimensions.
 /// The dimensions of tensor indices are placed as in NumPy: in place of the indexed dimensions if these are adjacent,

@@ -26,12 +26,12 @@ struct AttributeWriter {
   PlanKey& key;
   void operator()(const std::monostate&) const {}
   void operator()(bool value) const { key.push_back(value); }
-  void operator()(Dim value) const { key.push_back(value.unguarded()); }
+  void operator()(SymInt value) const { key.push_back(value.unguarded()); }
   void operator()(double value) const { key.push_back(std::bit_cast<int64_t>(value)); }
   void operator()(Dtype value) const { key.push_back(static_cast<int64_t>(value)); }
   void operator()(const Dims& value) const {
     key.push_back(value.rank());
-    for (Dim n : value) key.push_back(n.unguarded());
+    for (SymInt n : value) key.push_back(n.unguarded());
   }
   void operator()(const std::string& value) const {
     key.push_back(static_cast<int64_t>(value.size()));
@@ -41,11 +41,11 @@ struct AttributeWriter {
 
 void append_tensor(PlanKey& key, const TensorImpl& tensor) {
   const DimsView sizes = tensor.sizes();
-  const Dim* stride = tensor.strides().data();
+  const SymInt* stride = tensor.strides().data();
   int64_t* word = key.extend(1 + 2 * sizes.size());
   *word++ = static_cast<int64_t>(OperandTag::kTensor) | static_cast<int64_t>(tensor.dtype()) << 8 |
             static_cast<int64_t>(sizes.size()) << 16 | static_cast<int64_t>(tensor.device().number()) << 32;
-  for (const Dim size : sizes) {
+  for (const SymInt size : sizes) {
     *word++ = size.unguarded();
     *word++ = stride++->unguarded();
   }

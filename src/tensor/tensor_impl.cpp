@@ -14,7 +14,7 @@ constinit thread_local uint64_t t_rebinds = 0;
 
 }  // namespace
 
-TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell)
+TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, SymInt offset, Ref<Cell> cell)
     : ValueBase(dtype, sizes, cell->device()),
       strides_(strides),
       offset_(offset),
@@ -43,7 +43,7 @@ void TensorImpl::trace_sizes(const Geometry& geometry) {
   numel_ = lucid::numel(shape_);
 }
 
-void TensorImpl::rebind(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell) {
+void TensorImpl::rebind(Dtype dtype, const Dims& sizes, const Dims& strides, SymInt offset, Ref<Cell> cell) {
   g_rebinds.fetch_add(1, std::memory_order_relaxed);
   ++t_rebinds;
   const std::lock_guard lock(mutex_of(LockRank::kHandle, this));

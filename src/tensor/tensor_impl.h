@@ -112,15 +112,15 @@ enum class ViewKind : uint8_t {
 /// gradient graph if gradients are involved.
 class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
  public:
-  TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell);
+  TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, SymInt offset, Ref<Cell> cell);
   ~TensorImpl() override;
 
   const Dims& sizes() const { return shape_; }
   const Dims& strides() const { return strides_; }
-  Dim offset() const { return offset_; }
+  SymInt offset() const { return offset_; }
   Geometry geometry() const { return {shape_, strides_, offset_}; }
   const Ref<Cell>& cell() const { return cell_; }
-  Dim numel() const { return numel_; }
+  SymInt numel() const { return numel_; }
   bool is_contiguous() const { return lucid::is_contiguous(shape_, strides_); }
   /// The address of the first element, with a reference that keeps it valid.
   PinnedMemory memory() const {
@@ -143,7 +143,7 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   void trace_sizes(const Geometry& geometry);
   /// Rebinds the handle to other memory (`p.data = y`); old views keep the old cell. The caller holds its lock
   /// (Python's GIL), as all readers of the handle do, except alias_of().
-  void rebind(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell);
+  void rebind(Dtype dtype, const Dims& sizes, const Dims& strides, SymInt offset, Ref<Cell> cell);
 
   /// The handle that this one is a view of, which is not a view itself; null for roots. A root is an autograd identity:
   /// a recorded in-place operation through any view gives the root, and with it all its views, a new gradient node.
@@ -171,8 +171,8 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   }
 
   Dims strides_;
-  Dim offset_ = 0;
-  Dim numel_ = 0;
+  SymInt offset_ = 0;
+  SymInt numel_ = 0;
   Ref<Cell> cell_;
   Ref<AutogradMeta> autograd_;
   Ref<TensorImpl> root_;

@@ -20,7 +20,7 @@ TEST(DimMath, ComputesWithPlainNumbers) {
 
 TEST(DimMath, DividesTracedNumbersOnlyIfThatIsRightForAllSizes) {
   SizeTrace trace;
-  const Dim s = trace.add_symbol(12), t = trace.add_symbol(6);
+  const SymInt s = trace.add_symbol(12), t = trace.add_symbol(6);
   const SizeTrace::Scope scope(&trace);
   EXPECT_TRUE(is_multiple(s * 8, 4));
   EXPECT_TRUE(is_multiple(s * t, s));
@@ -34,7 +34,7 @@ TEST(DimMath, DividesTracedNumbersOnlyIfThatIsRightForAllSizes) {
 
 TEST(DimMath, NotesThatAPowerOfTwoIsNotLess) {
   SizeTrace trace;
-  const Dim s = trace.add_symbol(12);
+  const SymInt s = trace.add_symbol(12);
   {
     const SizeTrace::Scope scope(&trace);
     EXPECT_EQ(bit_ceil(s + 1), 16);

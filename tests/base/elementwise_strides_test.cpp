@@ -42,7 +42,7 @@ std::vector<size_t> random_order(Random& random, size_t rank) {
 
 Dims random_shape(Random& random, int64_t smallest) {
   Dims shape(static_cast<size_t>(pick(random, 1, 5)));
-  for (Dim& size : shape) size = pick(random, smallest, 5);
+  for (SymInt& size : shape) size = pick(random, smallest, 5);
   return shape;
 }
 
@@ -117,10 +117,10 @@ TEST(ElementwiseStrides, ResultIsAlwaysDense) {
     for (int64_t count = pick(random, 1, 3); count > 0; --count) {
       Dims sizes(shape);
       for (int64_t lost = pick(random, 0, 2 * shape.rank()) - shape.rank(); lost > 0; --lost) sizes.erase(0);
-      for (Dim& size : sizes)
+      for (SymInt& size : sizes)
         if (pick(random, 0, 3) == 0) size = 1;
       Dims strides = dense_strides(sizes, random_order(random, sizes.size()));
-      for (Dim& stride : strides)
+      for (SymInt& stride : strides)
         if (pick(random, 0, 5) == 0) stride = pick(random, 0, 9);
       operands.push_back({sizes, strides, 0});
     }

@@ -19,9 +19,9 @@ TEST(Hash, IsTheSameOnEveryRun) {
 
 TEST(Hash, SpansHashByContent) {
   const Dims a = {1, 2, 3}, b = {1, 2, 3}, c = {1, 2, 4};
-  EXPECT_EQ(hash_span<Dim>(a), hash_span<Dim>(b));
-  EXPECT_NE(hash_span<Dim>(a), hash_span<Dim>(c));
-  EXPECT_NE(hash_span<Dim>(a), hash_span<Dim>(a, 1));
+  EXPECT_EQ(hash_span<SymInt>(a), hash_span<SymInt>(b));
+  EXPECT_NE(hash_span<SymInt>(a), hash_span<SymInt>(c));
+  EXPECT_NE(hash_span<SymInt>(a), hash_span<SymInt>(a, 1));
 }
 
 TEST(Hash, CombineDependsOnOrderAndNeverLosesAWord) {

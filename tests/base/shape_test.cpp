@@ -22,7 +22,7 @@ int64_t pick_size(Random& random, int64_t low, int64_t high) {
 
 Dims random_sizes(Random& random, int64_t max_rank, int64_t smallest) {
   Dims sizes(static_cast<size_t>(pick_size(random, 0, max_rank)));
-  for (Dim& size : sizes) size = pick_size(random, smallest, 4);
+  for (SymInt& size : sizes) size = pick_size(random, smallest, 4);
   return sizes;
 }
 
@@ -133,9 +133,9 @@ TEST(Strides, PredicatesMatchTheElementOffsets) {
 }
 
 TEST(Strides, RangeOfNegativeStridesReachesBack) {
-  EXPECT_EQ(element_range({{3, 4}, {4, -1}, 3}), (std::pair<Dim, Dim>(0, 12)));
-  EXPECT_EQ(element_range({{3, 0}, {4, 1}, 5}), (std::pair<Dim, Dim>(5, 5)));
-  EXPECT_EQ(element_range({{}, {}, 5}), (std::pair<Dim, Dim>(5, 6)));
+  EXPECT_EQ(element_range({{3, 4}, {4, -1}, 3}), (std::pair<SymInt, SymInt>(0, 12)));
+  EXPECT_EQ(element_range({{3, 0}, {4, 1}, 5}), (std::pair<SymInt, SymInt>(5, 5)));
+  EXPECT_EQ(element_range({{}, {}, 5}), (std::pair<SymInt, SymInt>(5, 6)));
 }
 
 TEST(Broadcast, FollowsTheRightAlignedRule) {
@@ -161,14 +161,14 @@ TEST(Broadcast, StridesReadTheSourceElement) {
     const Dims shape = random_sizes(random, 4, 0);
     Dims sizes(shape);
     for (int64_t lost = pick_size(random, 0, shape.rank()); lost > 0; --lost) sizes.erase(0);
-    for (Dim& size : sizes)
+    for (SymInt& size : sizes)
       if (pick_size(random, 0, 2) == 0) size = 1;
     const Dims strides = random_strides(random, sizes);
     const Dims read = broadcast_strides(sizes, strides, shape);
     const size_t lead = shape.size() - sizes.size();
     for_each_index(shape, [&](const Dims& index) {
       int64_t expected = 0;
-      for (size_t i = 0; i < sizes.size(); ++i) expected += (sizes[i] == 1 ? Dim(0) : index[lead + i]) * strides[i];
+      for (size_t i = 0; i < sizes.size(); ++i) expected += (sizes[i] == 1 ? SymInt(0) : index[lead + i]) * strides[i];
       ASSERT_EQ(place(index, read), expected);
     });
   }

@@ -24,13 +24,13 @@ TEST(SizeFormula, EvaluatesWhatTracesWrite) {
 
 TEST(SizeFormula, AgreesWithTheTrace) {
   SizeTrace trace;
-  const Dim a = trace.add_symbol(12), b = trace.add_symbol(5);
+  const SymInt a = trace.add_symbol(12), b = trace.add_symbol(5);
   const SizeTrace::Scope scope(&trace);
-  const Dim numbers[] = {a * b - 3, (a + 7) / 4 * b, a % b + a * a, -a, a / b % 3};
+  const SymInt numbers[] = {a * b - 3, (a + 7) / 4 * b, a % b + a * a, -a, a / b % 3};
   for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{12, 5}, {9, 2}, {100, 33}}) {
     const auto evaluation = SizeTrace::Evaluation::of(trace, sizes);
     ASSERT_TRUE(evaluation);
-    for (const Dim number : numbers)
+    for (const SymInt number : numbers)
       EXPECT_EQ(value(trace.text(number), sizes), (*evaluation)(number).unguarded()) << trace.text(number);
   }
 }

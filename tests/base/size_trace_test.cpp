@@ -17,9 +17,9 @@ namespace {
 template <typename F>
 std::optional<int64_t> traced(std::vector<int64_t> sizes, std::vector<int64_t> others, const F& compute) {
   SizeTrace trace;
-  std::vector<Dim> dims;
+  std::vector<SymInt> dims;
   for (const int64_t size : sizes) dims.push_back(trace.add_symbol(size));
-  Dim result;
+  SymInt result;
   {
     const SizeTrace::Scope scope(&trace);
     result = compute(dims);
@@ -29,8 +29,8 @@ std::optional<int64_t> traced(std::vector<int64_t> sizes, std::vector<int64_t> o
   return (*values)(result).unguarded();
 }
 
-TEST(Dim, IsAPlainIntegerWithoutATrace) {
-  Dim dim = 7;
+TEST(SymInt, IsAPlainIntegerWithoutATrace) {
+  SymInt dim = 7;
   EXPECT_EQ(dim * 3 - 1, 20);
   EXPECT_EQ(20 / dim % 2, 0);
   EXPECT_TRUE(dim > 6 && 7 <= dim && dim != 8);
@@ -42,45 +42,47 @@ TEST(Dim, IsAPlainIntegerWithoutATrace) {
   EXPECT_EQ(fmt::format("{}", dim), "9");
 }
 
-TEST(Dim, Divides) {
-  EXPECT_THROW(Dim(5) / Dim(0), ValueError);
-  EXPECT_THROW(Dim(5) % Dim(0), ValueError);
+TEST(SymInt, Divides) {
+  EXPECT_THROW(SymInt(5) / SymInt(0), ValueError);
+  EXPECT_THROW(SymInt(5) % SymInt(0), ValueError);
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  EXPECT_EQ(Dim(kLeast) / Dim(-1), kLeast);
-  EXPECT_EQ(Dim(kLeast) % Dim(-1), 0);
+  EXPECT_EQ(SymInt(kLeast) / SymInt(-1), kLeast);
+  EXPECT_EQ(SymInt(kLeast) % SymInt(-1), 0);
 }
 
-TEST(Dim, KeepsTheLargestIntegers) {
+TEST(SymInt, KeepsTheLargestIntegers) {
   for (const int64_t value : {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
-    EXPECT_EQ(int64_t{Dim(value)}, value);
-    EXPECT_FALSE(Dim(value).is_traced());
+    EXPECT_EQ(int64_t{SymInt(value)}, value);
+    EXPECT_FALSE(SymInt(value).is_traced());
   }
 }
 
-TEST(Dim, NeverTakesAnIntegerForATracedSize) {
+TEST(SymInt, NeverTakesAnIntegerForATracedSize) {
   // Integers that look like traced sizes become the nearest ones that do not.
   const auto tag = static_cast<int64_t>(0xA500000000000000);
   for (const int64_t value : {tag, tag + 1, tag + (int64_t{1} << 56) - 1}) {
-    EXPECT_FALSE(Dim(value).is_traced());
-    EXPECT_LT(int64_t{Dim(value)}, -6'000'000'000'000'000'000);
+    EXPECT_FALSE(SymInt(value).is_traced());
+    EXPECT_LT(int64_t{SymInt(value)}, -6'000'000'000'000'000'000);
   }
-  EXPECT_EQ(int64_t{Dim(tag - 1)}, tag - 1);
+  EXPECT_EQ(int64_t{SymInt(tag - 1)}, tag - 1);
 }
 
 TEST(SizeTrace, TracesArithmetic) {
-  const auto compute = [](const std::vector<Dim>& s) { return (s[0] + 1) * s[1] - s[0] / 3 + s[1] % 4; };
+  const auto compute = [](const std::vector<SymInt>& s) { return (s[0] + 1) * s[1] - s[0] / 3 + s[1] % 4; };
   for (int64_t a = 2; a < 20; ++a)
     for (int64_t b = 2; b < 20; ++b) EXPECT_EQ(traced({5, 7}, {a, b}, compute), (a + 1) * b - a / 3 + b % 4);
 }
 
 TEST(SizeTrace, DependsOnValuesThatAreRead) {
-  const auto compute = [](const std::vector<Dim>& s) { return Dim(int64_t{s[0]}) + s[1]; };
+  const auto compute = [](const std::vector<SymInt>& s) { return SymInt(int64_t{s[0]}) + s[1]; };
   EXPECT_EQ(traced({5, 7}, {5, 9}, compute), 14);
   EXPECT_EQ(traced({5, 7}, {6, 9}, compute), std::nullopt);
 }
 
 TEST(SizeTrace, DependsOnComparisons) {
-  const auto compute = [](const std::vector<Dim>& s) { return s[0] < s[1] ? s[0] : s[0] == 30 ? Dim(30) : Dim(1); };
+  const auto compute = [](const std::vector<SymInt>& s) {
+    return s[0] < s[1] ? s[0] : s[0] == 30 ? SymInt(30) : SymInt(1);
+  };
   EXPECT_EQ(traced({5, 7}, {8, 9}, compute), 8);
   EXPECT_EQ(traced({5, 7}, {9, 9}, compute), std::nullopt);
   EXPECT_EQ(traced({8, 7}, {9, 9}, compute), 1);
@@ -90,7 +92,7 @@ TEST(SizeTrace, DependsOnComparisons) {
 
 TEST(SizeTrace, NotesNothingThatHoldsForAllSizes) {
   SizeTrace trace;
-  const Dim a = trace.add_symbol(5), b = trace.add_symbol(7);
+  const SymInt a = trace.add_symbol(5), b = trace.add_symbol(7);
   const SizeTrace::Scope scope(&trace);
   EXPECT_TRUE(a != 0 && a != 1 && a > 1 && 0 < a && a * b >= 4 && a + b == b + a && a * b * 4 == b * (a * 4));
   EXPECT_TRUE(a * b * 64 / 64 == a * b && a * 64 % 64 == 0 && a * b / a == b && a < a * 3 && a / 2 >= 0);
@@ -101,7 +103,7 @@ TEST(SizeTrace, NotesNothingThatHoldsForAllSizes) {
 
 TEST(SizeTrace, PrintsExpressions) {
   SizeTrace trace;
-  const Dim a = trace.add_symbol(5), b = trace.add_symbol(7);
+  const SymInt a = trace.add_symbol(5), b = trace.add_symbol(7);
   const SizeTrace::Scope scope(&trace);
   EXPECT_EQ(trace.text(a * 64 + 1), "s0*64+1");
   EXPECT_EQ(trace.text(-a + b * b), "-s0+s1*s1");
@@ -111,28 +113,28 @@ TEST(SizeTrace, PrintsExpressions) {
 
 TEST(SizeTrace, SmallSizesAreNotTraceable) {
   EXPECT_FALSE(SizeTrace::is_traceable(0) || SizeTrace::is_traceable(1) || SizeTrace::is_traceable(int64_t{1} << 40));
-  const auto compute = [](const std::vector<Dim>& s) { return s[0]; };
+  const auto compute = [](const std::vector<SymInt>& s) { return s[0]; };
   EXPECT_EQ(traced({5}, {1}, compute), std::nullopt);
   EXPECT_EQ(traced({5}, {int64_t{1} << 40}, compute), std::nullopt);
 }
 
 TEST(SizeTrace, NumbersThatDoNotFitAreRead) {
-  const auto compute = [](const std::vector<Dim>& s) { return s[0] * 1'000'000'000; };
+  const auto compute = [](const std::vector<SymInt>& s) { return s[0] * 1'000'000'000; };
   EXPECT_EQ(traced({5}, {5}, compute), 5'000'000'000);
   EXPECT_EQ(traced({5}, {6}, compute), std::nullopt);
   EXPECT_EQ(traced({2}, {5}, compute), std::nullopt);
 }
 
 TEST(SizeTrace, DividesByNegativeNumbers) {
-  const auto compute = [](const std::vector<Dim>& s) { return -s[0] / -1 + s[0] % -1 + (1 - s[0]) / -2; };
+  const auto compute = [](const std::vector<SymInt>& s) { return -s[0] / -1 + s[0] % -1 + (1 - s[0]) / -2; };
   EXPECT_EQ(traced({5}, {5}, compute), 7);
   EXPECT_EQ(traced({5}, {9}, compute), 13);
 }
 
 TEST(SizeTrace, LongChainsAreRead) {
   for (const int length : {2, 30, 3000}) {
-    const auto compute = [length](const std::vector<Dim>& s) {
-      Dim number = s[0];
+    const auto compute = [length](const std::vector<SymInt>& s) {
+      SymInt number = s[0];
       for (int i = 0; i < length; ++i) number = (number * number + number + 5) % 101;
       return number;
     };
@@ -144,8 +146,8 @@ TEST(SizeTrace, LongChainsAreRead) {
 
 TEST(SizeTrace, IgnoresWhatItDoesNotKnow) {
   SizeTrace first, second;
-  const Dim stranger = first.add_symbol(5);
-  const Dim own = second.add_symbol(7);
+  const SymInt stranger = first.add_symbol(5);
+  const SymInt own = second.add_symbol(7);
   const SizeTrace::Scope scope(&second);
   EXPECT_EQ(second.text(own + stranger), "s0+5");
   EXPECT_FALSE((stranger + 1).is_traced());
@@ -155,7 +157,7 @@ TEST(SizeTrace, IgnoresWhatItDoesNotKnow) {
 
 TEST(SizeTrace, NotesOnlyWhatItsThreadDoesInItsScope) {
   SizeTrace trace;
-  const Dim dim = trace.add_symbol(5);
+  const SymInt dim = trace.add_symbol(5);
   EXPECT_EQ(int64_t{dim}, 5);
   const SizeTrace::Scope scope(&trace);
   {
@@ -170,7 +172,7 @@ TEST(SizeTrace, NotesOnlyWhatItsThreadDoesInItsScope) {
 
 TEST(SizeTrace, NumbersMayBeTracedSizes) {
   SizeTrace trace;
-  const Dim dim = trace.add_symbol(5);
+  const SymInt dim = trace.add_symbol(5);
   const SizeTrace::Scope scope(&trace);
   const Scalar number(dim);
   EXPECT_TRUE(number.is_size());
@@ -191,12 +193,12 @@ TEST(SizeTrace, PredictsTheRulesOfShapes) {
   int predicted = 0;
   for (int round = 0; round < 3000; ++round) {
     const uint32_t seed = random();
-    const auto compute = [seed](const std::vector<Dim>& s) {
+    const auto compute = [seed](const std::vector<SymInt>& s) {
       std::mt19937 choices(seed);
       const auto choose = [&](int64_t n) { return static_cast<int64_t>(choices() % static_cast<uint32_t>(n)); };
       Dims shape{s[0], 3, s[1], 4};
       Dims strides = contiguous_strides(shape);
-      Dim sum = 0;
+      SymInt sum = 0;
       for (int step = 0; step < 6; ++step) {
         const auto i = static_cast<size_t>(choose(shape.rank())), j = static_cast<size_t>(choose(shape.rank()));
         switch (choose(5)) {
@@ -213,7 +215,7 @@ TEST(SizeTrace, PredictsTheRulesOfShapes) {
             break;
           }
           case 2:
-            sum += is_contiguous(shape, strides) ? numel(shape) : Dim(is_dense(shape, strides));
+            sum += is_contiguous(shape, strides) ? numel(shape) : SymInt(is_dense(shape, strides));
             break;
           case 3: {
             const Geometry geometry{shape, strides, 0};

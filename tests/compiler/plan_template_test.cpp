@@ -35,7 +35,7 @@ struct Recorded {
 };
 
 /// The shapes of the inputs for two sizes.
-using Shapes = std::function<std::vector<Dims>(Dim s, Dim t)>;
+using Shapes = std::function<std::vector<Dims>(SymInt s, SymInt t)>;
 
 std::vector<float> result_of(const Plan& plan, const std::vector<Dims>& shapes) {
   std::mt19937 random(1);
@@ -59,7 +59,7 @@ class PlanTemplates : public ::testing::Test {
   void record(const Function& f, const Shapes& shapes, int64_t s, int64_t t) {
     f_ = f;
     shapes_ = shapes;
-    const Dim a = trace_.add_symbol(s), b = trace_.add_symbol(t);
+    const SymInt a = trace_.add_symbol(s), b = trace_.add_symbol(t);
     const SizeTrace::Scope scope(&trace_);
     const Recorded recorded(f, shapes(a, b));
     template_.emplace(recorded.graph, recorded.inputs, PlanOptions{}, trace_, trace_.sizes());
@@ -99,7 +99,7 @@ TEST_F(PlanTemplates, ServeSizesOfTheSameBucket) {
         const Value y = e.relu(e.add(e.matmul(in[0], in[1]), in[2]));
         return e.softmax(e.mul(e.layer_norm(y, Dims{48}, Operand(), Operand(), 1e-5), y), -1);
       },
-      [](Dim s, Dim t) -> std::vector<Dims> { return {{s, t, 32}, {32, 48}, {48}}; }, 9, 20);
+      [](SymInt s, SymInt t) -> std::vector<Dims> { return {{s, t, 32}, {32, 48}, {48}}; }, 9, 20);
   for (const int64_t s : {8, 9, 13, 15})
     for (const int64_t t : {16, 17, 24, 31}) EXPECT_TRUE(serves(s, t)) << s << " " << t;
   EXPECT_FALSE(serves(7, 20));
@@ -114,7 +114,7 @@ TEST_F(PlanTemplates, ReduceAndMoveSizesThatVary) {
         const std::vector<Value> parts{e.transpose(e.div(in[0], total), 0, 1), in[1]};
         return e.cat(parts, 0);
       },
-      [](Dim s, Dim t) -> std::vector<Dims> { return {{s, t}, {3, s}}; }, 40, 300);
+      [](SymInt s, SymInt t) -> std::vector<Dims> { return {{s, t}, {3, s}}; }, 40, 300);
   for (const int64_t s : {32, 33, 47, 63})
     for (const int64_t t : {257, 300, 301, 400, 511}) EXPECT_TRUE(serves(s, t)) << s << " " << t;
 }
@@ -122,7 +122,7 @@ TEST_F(PlanTemplates, ReduceAndMoveSizesThatVary) {
 TEST_F(PlanTemplates, ServeNoSizesForWhichTheStepsAreWrong) {
   // With vector registers, the kernel multiplies as many rows at once as there were.
   record([](Emitter& e, const std::vector<Value>& in) { return e.matmul(in[0], in[1]); },
-         [](Dim s, Dim t) -> std::vector<Dims> { return {{s, t}, {t, 64}}; }, 6, 64);
+         [](SymInt s, SymInt t) -> std::vector<Dims> { return {{s, t}, {t, 64}}; }, 6, 64);
   for (const int64_t s : {6, 7}) EXPECT_TRUE(serves(s, 100)) << s;
   const bool has_vectors = cpu_traits().registers.bytes > 16;
   for (const int64_t s : {4, 5}) EXPECT_EQ(serves(s, 70), !has_vectors) << s;

@@ -22,7 +22,7 @@ auto with_call(const char* op, const std::vector<TensorType>& types, const Attri
 }
 
 int64_t axis_of(int64_t dim) {
-  return with_call("cumsum", {matrix()}, {Dim(dim), {}}, [](const Call& call) { return call.axis("dim"); });
+  return with_call("cumsum", {matrix()}, {SymInt(dim), {}}, [](const Call& call) { return call.axis("dim"); });
 }
 
 Dims axes_of(const Attribute& dim, Dims shape = {3, 4}) {
@@ -44,7 +44,7 @@ TEST(Axis, CountsFromTheEndIfNegative) {
 
 TEST(Axis, MayBeOfATensorOfAnotherRank) {
   const auto inserted = [](int64_t dim) {
-    return with_call("unsqueeze", {matrix()}, {Dim(dim)}, [](const Call& call) { return call.axis("dim", 3); });
+    return with_call("unsqueeze", {matrix()}, {SymInt(dim)}, [](const Call& call) { return call.axis("dim", 3); });
   };
   EXPECT_EQ(inserted(-1), 2);
   EXPECT_EQ(inserted(2), 2);

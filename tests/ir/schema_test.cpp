@@ -20,7 +20,7 @@ TEST(Schema, ReadsEveryKindOfParameter) {
   EXPECT_EQ(schema.parameters[1].kind, ParameterKind::kTensors);
   EXPECT_TRUE(schema.parameters[2].optional);
   EXPECT_EQ(std::get<bool>(schema.parameters[3].default_value), true);
-  EXPECT_EQ(std::get<Dim>(schema.parameters[4].default_value), -3);
+  EXPECT_EQ(std::get<SymInt>(schema.parameters[4].default_value), -3);
   EXPECT_EQ(std::get<double>(schema.parameters[5].default_value), 2.0);
   EXPECT_EQ(std::get<Dims>(schema.parameters[6].default_value), Dims{4});
   EXPECT_EQ(schema.parameters[7].kind, ParameterKind::kInts);
@@ -30,7 +30,7 @@ TEST(Schema, ReadsEveryKindOfParameter) {
   EXPECT_TRUE(schema.parameters[8].keyword_only);
   EXPECT_EQ(std::get<std::string>(schema.parameters[9].default_value), "mean");
   EXPECT_EQ(schema.parameters[10].kind, ParameterKind::kAxis);
-  EXPECT_EQ(std::get<Dim>(schema.parameters[10].default_value), -1);
+  EXPECT_EQ(std::get<SymInt>(schema.parameters[10].default_value), -1);
   EXPECT_EQ(schema.parameters[11].kind, ParameterKind::kAxes);
   EXPECT_TRUE(schema.parameters[11].spread);
   EXPECT_EQ(std::get<Dims>(schema.parameters[11].default_value), (Dims{0, -1}));

@@ -245,7 +245,7 @@ template <typename Resize>
 Sample resized(const Sample& sample, const Resize& resize) {
   Sample result = sample;
   for (SampleTensor& tensor : result.tensors) {
-    for (Dim& size : tensor.shape)
+    for (SymInt& size : tensor.shape)
       if (size >= 2) size = resize(size);
     tensor.strides = {};
   }

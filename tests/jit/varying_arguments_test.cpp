@@ -35,11 +35,11 @@ TEST(VaryingNumbers, IntegersAndRealsHavePlansOfTheirOwn) {
   EXPECT_EQ(fast.cache_info().compiles, 2);
 }
 
-Tensor scaled_part(const Tensor& x, const Number& scale, Dim length) { return x.narrow(0, 0, length) * scale; }
+Tensor scaled_part(const Tensor& x, const Number& scale, SymInt length) { return x.narrow(0, 0, length) * scale; }
 
 TEST(VaryingNumbers, PlainNumbersBecomeWhatTheFunctionTakes) {
   const auto function = compile(scaled_part, kWait);
-  const auto lambda = compile([](const Tensor& x, Number k, const Dim& n) { return scaled_part(x, k, n); }, kWait);
+  const auto lambda = compile([](const Tensor& x, Number k, const SymInt& n) { return scaled_part(x, k, n); }, kWait);
   const auto object = compile(std::function(scaled_part), kWait);
   // The parameters of a template are not known.
   const auto any = compile([](const Tensor& x, auto k, auto n) { return scaled_part(x, k, n); }, kWait);
@@ -47,13 +47,13 @@ TEST(VaryingNumbers, PlainNumbersBecomeWhatTheFunctionTakes) {
   for (int n = 2; n < 6; ++n) {
     const Tensor expected = scaled_part(x, 0.5 * n, n);
     for (const Tensor& got : {function(x, 0.5 * n, n), lambda(x, 0.5f * static_cast<float>(n), n),
-                              object(x, 0.5 * n, n), any(x, 0.5 * n, n), any(x, Number(0.5 * n), Dim(n))})
+                              object(x, 0.5 * n, n), any(x, 0.5 * n, n), any(x, Number(0.5 * n), SymInt(n))})
       expect_same(got, expected);
   }
   for (const CompileInfo& info : {function.cache_info(), lambda.cache_info(), object.cache_info()})
     EXPECT_EQ(info.compiles, 1);
   EXPECT_EQ(any.cache_info().compiles, 5);
-  EXPECT_EQ(function.graph(x, 7.5, 4), function.graph(x, Number(1.5), Dim(4)));
+  EXPECT_EQ(function.graph(x, 7.5, 4), function.graph(x, Number(1.5), SymInt(4)));
 }
 
 TEST(VaryingNumbers, ComparisonsArePartOfThePlan) {
@@ -194,35 +194,37 @@ TEST(VaryingNumbers, OfEndedRecordingsArePlain) {
 }
 
 TEST(VaryingNumbers, InContainersAreExact) {
-  const auto f = [](const Tensor& x, const std::vector<Number>& ks, std::pair<Dim, Number> pair) {
+  const auto f = [](const Tensor& x, const std::vector<Number>& ks, std::pair<SymInt, Number> pair) {
     return x * ks[0] + ks[1] - pair.first * pair.second;
   };
   const auto fast = compile(f, kWait);
   const Tensor x = randn({3});
   for (int repeat = 0; repeat < 2; ++repeat)
     for (const double k : {1.0, 2.0})
-      expect_same(fast(x, std::vector<Number>{k, 3}, std::pair(Dim(4), Number(k))), f(x, {k, 3}, {Dim(4), Number(k)}));
+      expect_same(fast(x, std::vector<Number>{k, 3}, std::pair(SymInt(4), Number(k))),
+                  f(x, {k, 3}, {SymInt(4), Number(k)}));
   EXPECT_EQ(fast.cache_info().compiles, 2);
 }
 
 TEST(VaryingNumbers, ACompiledFunctionInsideAnotherTakesThem) {
-  const auto inner = compile([](const Tensor& x, Number k, Dim n) { return x.narrow(0, 0, n) * k; }, kWait);
-  const auto f = [&](const Tensor& x, Number k, Dim n) { return inner(x, k + 1, n * 2) - k; };
+  const auto inner = compile([](const Tensor& x, Number k, SymInt n) { return x.narrow(0, 0, n) * k; }, kWait);
+  const auto f = [&](const Tensor& x, Number k, SymInt n) { return inner(x, k + 1, n * 2) - k; };
   const auto fast = compile(f, kWait);
   const Tensor x = randn({64});
-  for (const int n : {2, 3, 9, 17, 31}) expect_same(fast(x, Number(0.5 * n), Dim(n)), f(x, Number(0.5 * n), Dim(n)));
+  for (const int n : {2, 3, 9, 17, 31})
+    expect_same(fast(x, Number(0.5 * n), SymInt(n)), f(x, Number(0.5 * n), SymInt(n)));
   EXPECT_LE(fast.cache_info().compiles, 3) << fast.explain();
 }
 
 TEST(VaryingNumbers, AreVerified) {
-  const auto f = [](const Tensor& x, Number k, Dim n) { return x[{Slice(0, n)}] * k; };
+  const auto f = [](const Tensor& x, Number k, SymInt n) { return x[{Slice(0, n)}] * k; };
   const auto fast = compile(f, {.wait = true, .verify = 1});
   const Tensor x = randn({32});
-  for (const int n : {5, 6, 7, 20}) expect_same(fast(x, Number(1.5 * n), Dim(n)), f(x, Number(1.5 * n), Dim(n)));
+  for (const int n : {5, 6, 7, 20}) expect_same(fast(x, Number(1.5 * n), SymInt(n)), f(x, Number(1.5 * n), SymInt(n)));
 }
 
 TEST(VaryingNumbers, ThreadsMayPassOthers) {
-  const auto f = [](const Tensor& x, Number k, Dim n) { return k > 3 ? x.narrow(0, 0, n) * k : x + k; };
+  const auto f = [](const Tensor& x, Number k, SymInt n) { return k > 3 ? x.narrow(0, 0, n) * k : x + k; };
   const auto fast = compile(f);
   const Tensor x = randn({40});
   std::vector<std::thread> threads;
@@ -230,36 +232,36 @@ TEST(VaryingNumbers, ThreadsMayPassOthers) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
         const int n = 2 + (i * 7 + t * 11) % 38;
-        expect_same(fast(x, Number(0.25 * n), Dim(n)), f(x, Number(0.25 * n), Dim(n)));
+        expect_same(fast(x, Number(0.25 * n), SymInt(n)), f(x, Number(0.25 * n), SymInt(n)));
       }
     });
   for (std::thread& thread : threads) thread.join();
 }
 
 TEST(VaryingSizes, ADimMayVary) {
-  const auto f = [](const Tensor& x, Dim n) {
+  const auto f = [](const Tensor& x, SymInt n) {
     return cat({x.narrow(0, 0, n), zeros({n, 3}), x[{Slice(1, n + 1)}] * n, x[n].reshape({1, -1})}) / (n - 1);
   };
   const auto fast = compile(f, kWait);
   const Tensor x = randn({70, 3});
-  for (int64_t n = 2; n < 65; ++n) expect_same(fast(x, Dim(n)), f(x, n));
+  for (int64_t n = 2; n < 65; ++n) expect_same(fast(x, SymInt(n)), f(x, n));
   EXPECT_LE(fast.cache_info().compiles, 3) << fast.explain();
   // Sizes 0 and 1 have plans of their own.
   for (int repeat = 0; repeat < 2; ++repeat)
-    for (const int64_t n : {0, 1, 64, 2}) expect_same(fast(x, Dim(n)), f(x, n));
+    for (const int64_t n : {0, 1, 64, 2}) expect_same(fast(x, SymInt(n)), f(x, n));
   EXPECT_LE(fast.cache_info().compiles, 5) << fast.explain();
 }
 
 TEST(VaryingSizes, LoopsOverADimHaveAPlanForEach) {
-  const auto f = [](const Tensor& x, Dim n) {
+  const auto f = [](const Tensor& x, SymInt n) {
     Tensor y = x;
-    for (Dim i = 0; i < n; ++i) y = y * x + i;
+    for (SymInt i = 0; i < n; ++i) y = y * x + i;
     return y;
   };
   const auto fast = compile(f, kWait);
   const Tensor x = randn({3});
   for (int repeat = 0; repeat < 2; ++repeat)
-    for (const int64_t n : {2, 5, 3}) expect_same(fast(x, Dim(n)), f(x, n));
+    for (const int64_t n : {2, 5, 3}) expect_same(fast(x, SymInt(n)), f(x, n));
 }
 
 TEST(VaryingSizes, SizesOfTensorsMayVary) {

@@ -12,12 +12,12 @@ using namespace lucid::testing;
 
 const CompileOptions kWait = {.wait = true};
 
-/// A random function of a tensor, a Number and a Dim.
+/// A random function of a tensor, a Number and a SymInt.
 class RandomFunction {
  public:
   explicit RandomFunction(uint32_t seed) : seed_(seed) {}
 
-  Tensor operator()(const Tensor& x, Number k, Dim n) const {
+  Tensor operator()(const Tensor& x, Number k, SymInt n) const {
     std::mt19937 random(seed_);
     Tensor y = x;
     for (int i = 0; i < 8; ++i) {
@@ -84,7 +84,7 @@ TEST(VaryingArguments, RandomFunctions) {
     for (int i = 0; i < 10; ++i) {
       const Tensor x = randn({static_cast<int64_t>(2 + random() % 6), 2});
       const Number k = random() % 2 == 0 ? Number(static_cast<int64_t>(random() % 5)) : Number(0.5 * (random() % 5));
-      const Dim n = random() % 8 == 0 ? random() % 2 : 2 + random() % 7;
+      const SymInt n = random() % 8 == 0 ? random() % 2 : 2 + random() % 7;
       expect_same(fast(x, k, n), f(x, k, n));
       if (HasFailure()) FAIL() << fast.explain();
     }

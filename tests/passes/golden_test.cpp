@@ -43,7 +43,7 @@ State parse(const std::string& text) {
       const Attribute number = Scanner("data", word).attribute();
       const Scalar value = std::holds_alternative<double>(number) ? Scalar(std::get<double>(number))
                            : std::holds_alternative<bool>(number) ? Scalar(std::get<bool>(number))
-                                                                  : Scalar(int64_t{std::get<Dim>(number)});
+                                                                  : Scalar(int64_t{std::get<SymInt>(number)});
       value.store(type.dtype, &data.bytes[at]);
     }
     state.constants[id] = std::move(data);

@@ -160,7 +160,8 @@ TEST_F(Programs, AModuleWithABatchThatVaries) {
   model->append(nn::make<nn::ReLU>());
   model->append(nn::make<nn::Linear>(8, 2));
   model->eval();
-  export_program(model, randn({4, 3}), path(), {.dynamic = {{{0, {"batch", 1, 16}}}}});
+  const Dim batch{.name = "batch", .max = 16};
+  export_program(model, randn({4, 3}), path(), {.dynamic = {{{0, batch}}}});
   for (const Program& program : both()) {
     EXPECT_EQ(program.inputs(), std::vector<std::string>{"input: f32[batch,3]"});
     EXPECT_EQ(program.outputs(), std::vector<std::string>{"output0: f32[batch,2]"});

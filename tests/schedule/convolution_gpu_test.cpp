@@ -43,7 +43,7 @@ class Program {
  public:
   explicit Program(const Case& test) : emitter_(graph_) {
     const size_t axes = test.x.size() - 2;
-    const auto all = [&](int64_t value) { return Dims(std::vector<Dim>(axes, Dim(value))); };
+    const auto all = [&](int64_t value) { return Dims(std::vector<SymInt>(axes, SymInt(value))); };
     const Value x = input(test.x, test.dtype, test.is_channels_last);
     const Value weight = input(test.weight, test.dtype, false);
     const int64_t outs = test.transposed ? test.weight[1] * test.groups : test.weight[0];

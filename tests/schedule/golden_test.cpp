@@ -41,7 +41,7 @@ Source parse(const std::string& text) {
     char percent = 0;
     ValueId id = -1;
     words >> word >> percent >> id >> word;
-    for (Dim& stride : source.inputs.at(id).strides) {
+    for (SymInt& stride : source.inputs.at(id).strides) {
       int64_t number = 0;
       words >> number;
       stride = number;

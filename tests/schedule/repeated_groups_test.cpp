@@ -84,7 +84,7 @@ TEST(RepeatedGroups, GroupsThatDifferAreWritten) {
                        e.mul(e.value(b), 3), e.mul(e.value(c), 2)};
   for (const Value& value : made) graph.output_ids.push_back(GraphEmitter::id_of(e.tanh(e.sum(value, Dims{1}))));
   const Schedule schedule = scheduled(graph);
-  std::set<std::pair<std::string, std::vector<Dim>>> kinds;
+  std::set<std::pair<std::string, std::vector<SymInt>>> kinds;
   for (const KernelStep& step : schedule.steps) {
     if (values_of(step).contains(a) || values_of(step).contains(b) || values_of(step).contains(c))
       kinds.emplace(loop::to_text(*step.kernel), step.params);

@@ -39,7 +39,7 @@ class Given {
   Results tensors_(size_t first) const { return Results(held_.begin() + static_cast<ptrdiff_t>(first), held_.end()); }
 
   bool bool_(size_t i) const { return std::get<bool>(attributes_[i]); }
-  int64_t int_(size_t i) const { return std::get<Dim>(attributes_[i]); }
+  int64_t int_(size_t i) const { return std::get<SymInt>(attributes_[i]); }
   int64_t axis_(size_t i) const { return int_(i); }
   double float_(size_t i) const { return std::get<double>(attributes_[i]); }
   Dtype dtype_(size_t i) const { return std::get<Dtype>(attributes_[i]); }

@@ -22,7 +22,7 @@ Dims strides_of(const Dims& shape, int kind) {
   if (kind == 0 || shape.empty()) return contiguous_strides(shape);
   if (kind == 2) {
     Dims strides = contiguous_strides(shape);
-    for (Dim& stride : strides) stride *= 2;
+    for (SymInt& stride : strides) stride *= 2;
     return strides;
   }
   Dims strides(shape.size(), 1);

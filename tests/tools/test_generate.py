@@ -67,7 +67,7 @@ def test_each_kind_of_parameter_has_a_type_and_a_default(tmp_path: Path) -> None
         parameter("k", "axes", optional=True, default=None),
     ]
     assert declaration(tmp_path, parameters) == (
-        "Value f(Operand x, std::span<const Value> xs, Operand bias = {}, bool a = true, Dim b = -3, "
+        "Value f(Operand x, std::span<const Value> xs, Operand bias = {}, bool a = true, SymInt b = -3, "
         "double c = 2.0, double d = -std::numeric_limits<double>::infinity(), const Dims& e = Dims{1, 2}, "
         'Dtype g = Dtype::kBF16, const std::string& h = "mean", std::optional<double> i = std::nullopt, '
         "int64_t j = -1, const std::optional<Dims>& k = std::nullopt);"
@@ -76,7 +76,7 @@ def test_each_kind_of_parameter_has_a_type_and_a_default(tmp_path: Path) -> None
 
 def test_only_the_last_parameters_have_defaults(tmp_path: Path) -> None:
     parameters = [parameter("a", "int", default=1), parameter("x"), parameter("b", "bool", default=False)]
-    assert declaration(tmp_path, parameters) == "Value f(Dim a, Operand x, bool b = false);"
+    assert declaration(tmp_path, parameters) == "Value f(SymInt a, Operand x, bool b = false);"
 
 
 def test_several_results_are_values(tmp_path: Path) -> None:

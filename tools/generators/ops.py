@@ -14,7 +14,7 @@ NOT_CALLED = "optimizer.cpp"
 # Sizes and indices may be traced inside the library; its public functions take plain integers.
 CPP_TYPES = {
     "bool": "bool",
-    "int": "Dim",
+    "int": "SymInt",
     "axis": "int64_t",
     "float": "double",
     "ints": "Dims",

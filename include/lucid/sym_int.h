@@ -15,11 +15,11 @@ class SizeTrace;
 /// A traced size also says how it is computed from the sizes of a recorded call's arguments (SizeTrace), so that a plan
 /// can be given other sizes. Arithmetic on it is recorded. A comparison becomes a guard on its outcome, and a read of
 /// its value a guard on the value. While no trace is active on the thread, it is a plain integer.
-class Dim {
+class SymInt {
  public:
-  constexpr Dim() = default;
+  constexpr SymInt() = default;
   template <std::integral T>
-  constexpr Dim(T value)
+  constexpr SymInt(T value)
       : bits_(is_tag(static_cast<int64_t>(value)) ? kBelowTags : static_cast<int64_t>(value)) {}  // NOLINT
 
   /// The value. A trace adds a guard on it.
@@ -34,32 +34,32 @@ class Dim {
   constexpr uint32_t expression() const {
     return is_traced() ? static_cast<uint32_t>(bits_ >> 32) & kMaxExpression : 0;
   }
-  static constexpr Dim traced(uint32_t expression, int32_t value) {
-    Dim result;
+  static constexpr SymInt traced(uint32_t expression, int32_t value) {
+    SymInt result;
     result.bits_ = kTag << 56 | static_cast<int64_t>(expression) << 32 | static_cast<uint32_t>(value);
     return result;
   }
   /// The value, without a guard: for code that has no influence on what is recorded.
   constexpr int64_t unguarded() const { return is_traced() ? static_cast<int32_t>(bits_ & kValueMask) : bits_; }
 
-  constexpr Dim operator-() const { return Dim(0) - *this; }
-  constexpr Dim& operator++() { return *this += 1; }
-  constexpr Dim& operator--() { return *this -= 1; }
-  constexpr Dim operator++(int) {
-    const Dim before = *this;
+  constexpr SymInt operator-() const { return SymInt(0) - *this; }
+  constexpr SymInt& operator++() { return *this += 1; }
+  constexpr SymInt& operator--() { return *this -= 1; }
+  constexpr SymInt operator++(int) {
+    const SymInt before = *this;
     *this += 1;
     return before;
   }
-  constexpr Dim operator--(int) {
-    const Dim before = *this;
+  constexpr SymInt operator--(int) {
+    const SymInt before = *this;
     *this -= 1;
     return before;
   }
-  constexpr Dim& operator+=(Dim other) { return *this = *this + other; }
-  constexpr Dim& operator-=(Dim other) { return *this = *this - other; }
-  constexpr Dim& operator*=(Dim other) { return *this = *this * other; }
-  constexpr Dim& operator/=(Dim other) { return *this = *this / other; }
-  constexpr Dim& operator%=(Dim other) { return *this = *this % other; }
+  constexpr SymInt& operator+=(SymInt other) { return *this = *this + other; }
+  constexpr SymInt& operator-=(SymInt other) { return *this = *this - other; }
+  constexpr SymInt& operator*=(SymInt other) { return *this = *this * other; }
+  constexpr SymInt& operator/=(SymInt other) { return *this = *this / other; }
+  constexpr SymInt& operator%=(SymInt other) { return *this = *this % other; }
 
   enum class Arithmetic : uint8_t { kAdd, kSubtract, kMultiply, kDivide, kRemainder };
   /// The largest number of an expression.
@@ -68,9 +68,10 @@ class Dim {
  private:
   friend class SizeTrace;
   template <typename T>
-  static constexpr bool kIsOperand = std::same_as<T, Dim> || std::integral<T>;
+  static constexpr bool kIsOperand = std::same_as<T, SymInt> || std::integral<T>;
   template <typename A, typename B>
-  static constexpr bool kAreOperands = kIsOperand<A> && kIsOperand<B> && (std::same_as<A, Dim> || std::same_as<B, Dim>);
+  static constexpr bool kAreOperands =
+      kIsOperand<A> && kIsOperand<B> && (std::same_as<A, SymInt> || std::same_as<B, SymInt>);
 
   /// A traced size is a tag in the highest byte, the 24 bits of an expression's number, and 32 bits of value. The tag
   /// stands for integers around -6.5e18, which no size or index reaches.
@@ -78,14 +79,14 @@ class Dim {
   static constexpr int64_t kValueMask = 0xFFFFFFFF;
   static constexpr int64_t kBelowTags = static_cast<int64_t>(0xA4FFFFFFFFFFFFFF);
   static constexpr bool is_tag(int64_t bits) { return bits >> 56 == kTag; }
-  static constexpr bool is_any_traced(Dim a, Dim b) { return a.is_traced() || b.is_traced(); }
+  static constexpr bool is_any_traced(SymInt a, SymInt b) { return a.is_traced() || b.is_traced(); }
 
   int64_t read() const;
   /// Throws ValueError.
   [[noreturn]] static void divide_by_zero();
-  static Dim compute_traced(Arithmetic operation, Dim a, Dim b);
-  static bool is_equal_traced(Dim a, Dim b);
-  static bool is_less_traced(Dim a, Dim b);
+  static SymInt compute_traced(Arithmetic operation, SymInt a, SymInt b);
+  static bool is_equal_traced(SymInt a, SymInt b);
+  static bool is_less_traced(SymInt a, SymInt b);
 
   static constexpr int64_t compute(Arithmetic operation, int64_t a, int64_t b) {
     // Overflow wraps.
@@ -106,18 +107,18 @@ class Dim {
     }
     return 0;
   }
-  static constexpr Dim apply(Arithmetic operation, Dim a, Dim b) {
+  static constexpr SymInt apply(Arithmetic operation, SymInt a, SymInt b) {
     if (is_any_traced(a, b)) [[unlikely]]
       return compute_traced(operation, a, b);
     return compute(operation, a.bits_, b.bits_);
   }
-  static constexpr bool is_equal(Dim a, Dim b) {
+  static constexpr bool is_equal(SymInt a, SymInt b) {
     if (a.bits_ == b.bits_) return true;
     if (is_any_traced(a, b)) [[unlikely]]
       return is_equal_traced(a, b);
     return false;
   }
-  static constexpr bool is_less(Dim a, Dim b) {
+  static constexpr bool is_less(SymInt a, SymInt b) {
     if (is_any_traced(a, b)) [[unlikely]]
       return is_less_traced(a, b);
     return a.bits_ < b.bits_;
@@ -125,27 +126,27 @@ class Dim {
 
   template <typename A, typename B>
     requires kAreOperands<A, B>
-  friend constexpr Dim operator+(A a, B b) {
+  friend constexpr SymInt operator+(A a, B b) {
     return apply(Arithmetic::kAdd, a, b);
   }
   template <typename A, typename B>
     requires kAreOperands<A, B>
-  friend constexpr Dim operator-(A a, B b) {
+  friend constexpr SymInt operator-(A a, B b) {
     return apply(Arithmetic::kSubtract, a, b);
   }
   template <typename A, typename B>
     requires kAreOperands<A, B>
-  friend constexpr Dim operator*(A a, B b) {
+  friend constexpr SymInt operator*(A a, B b) {
     return apply(Arithmetic::kMultiply, a, b);
   }
   template <typename A, typename B>
     requires kAreOperands<A, B>
-  friend constexpr Dim operator/(A a, B b) {
+  friend constexpr SymInt operator/(A a, B b) {
     return apply(Arithmetic::kDivide, a, b);
   }
   template <typename A, typename B>
     requires kAreOperands<A, B>
-  friend constexpr Dim operator%(A a, B b) {
+  friend constexpr SymInt operator%(A a, B b) {
     return apply(Arithmetic::kRemainder, a, b);
   }
   template <typename A, typename B>
@@ -177,7 +178,7 @@ class Dim {
   int64_t bits_ = 0;
 };
 
-inline std::string to_string(Dim dim) { return std::to_string(static_cast<int64_t>(dim)); }
+inline std::string to_string(SymInt dim) { return std::to_string(static_cast<int64_t>(dim)); }
 
 }  // namespace lucid
 #pragma GCC visibility pop
