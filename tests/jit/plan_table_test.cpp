@@ -134,14 +134,14 @@ TEST_F(PlanTableTest, DecidesWhatIsTraced) {
   EXPECT_EQ(dims_of(varying(), x), Dims{0});
   EXPECT_EQ(dims_of(varying(), ones({1})), Dims{});  // sizes 0 and 1 are not traced
   // Calls depend on them.
-  table->add_fixed(other.key().structure(), {.positions = {0, 2}, .places = {"self.count"}});
+  table->add_fixed(other.key().structure(), {.positions = {0, 2}, .locations = {"self.count"}});
   EXPECT_FALSE(varying().varies(2));
   EXPECT_TRUE(varying().is_fixed(2));
   EXPECT_EQ(dims_of(varying(), x, {{0, {}}}), Dims{});
-  EXPECT_TRUE(varying().fixed_places().contains("self.count"));
+  EXPECT_TRUE(varying().fixed_locations().contains("self.count"));
   table->clear();
   EXPECT_FALSE(varying().is_fixed(2));
-  EXPECT_TRUE(varying().fixed_places().empty());
+  EXPECT_TRUE(varying().fixed_locations().empty());
   // Options decide for all sizes.
   const auto decides = [&](bool dynamic) {
     const auto decided = PlanTable::make("fake", 3, /*waits=*/false, /*verify=*/0, dynamic);
