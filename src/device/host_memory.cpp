@@ -50,7 +50,6 @@ HostBlock* GpuHostMemory::take(size_t bytes) {
   const std::lock_guard lock(mutex());
   buffers_.push_back(std::move(buffer));
   blocks_.push_back(std::move(blocks));
-  reserved_bytes_ += total;
   // All but the first are free. They come before freed blocks, whose work may not have ended.
   if (first != last) {
     FreeList& list = free_[static_cast<size_t>(size_class)];
@@ -68,11 +67,6 @@ void GpuHostMemory::give(HostBlock* block, uint64_t last_use) noexcept {
   FreeList& list = free_[static_cast<size_t>(std::countr_zero(block->bytes / kSmallest))];
   (list.last ? list.last->next : list.first) = block;
   list.last = block;
-}
-
-size_t GpuHostMemory::reserved_bytes() const {
-  const std::lock_guard lock(mutex());
-  return reserved_bytes_;
 }
 
 }  // namespace lucid

@@ -41,8 +41,6 @@ class GpuHostMemory {
   HostBlock* take(size_t bytes);
   /// Frees a block that submissions up to number `last_use` use.
   void give(HostBlock* block, uint64_t last_use) noexcept;
-  /// Bytes of all blocks.
-  size_t reserved_bytes() const;
 
  private:
   static constexpr size_t kSmallest = 256;
@@ -62,7 +60,6 @@ class GpuHostMemory {
   std::array<FreeList, kClasses> free_;
   std::vector<std::unique_ptr<GpuBuffer>> buffers_;
   std::vector<std::unique_ptr<HostBlock[]>> blocks_;
-  size_t reserved_bytes_ = 0;
 };
 
 }  // namespace lucid

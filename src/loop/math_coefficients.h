@@ -19,9 +19,8 @@ inline constexpr double kLog2ELo = 0x1.777d0ffda0d24p-56;
 // 1 / log(10), and its rounding error
 inline constexpr double kLog10E = 0x1.bcb7b1526e50ep-2;
 inline constexpr double kLog10ELo = 0x1.95355baaafad3p-57;
-// log10(2), and its rounding error
+// log10(2)
 inline constexpr double kLog10Of2 = 0x1.34413509f79ffp-2;
-inline constexpr double kLog10Of2Lo = -0x1.9dc1da994fd21p-59;
 // pi / 2, and its rounding error
 inline constexpr double kHalfPi = 0x1.921fb54442d18p+0;
 inline constexpr double kHalfPiLo = 0x1.1a62633145c07p-54;

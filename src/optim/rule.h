@@ -31,7 +31,6 @@ struct Rule {
 
 /// Returns null if there is no optimizer of that name.
 const Rule* find_rule(std::string_view name);
-std::vector<std::string> rule_names();
 
 /// A tensor of a parameter's state, or its gradient, does not fit the parameter. The step throws it as a ValueError
 /// that names the parameter.

@@ -19,10 +19,4 @@ const Rule* find_rule(std::string_view name) {
   return nullptr;
 }
 
-std::vector<std::string> rule_names() {
-  std::vector<std::string> names;
-  for (const Rule& rule : rules()) names.push_back(rule.name);
-  return names;
-}
-
 }  // namespace lucid::optim

@@ -223,7 +223,7 @@ class PReLU : public OptionsLayer<PReLU, PReLUOptions> {
   static constexpr const char* kName = "PReLU";
   static constexpr const char* kSignature = "(num_parameters: int = 1, init: float = 0.25, dtype: dtype? = None)";
   PReLU() = default;
-  explicit PReLU(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
+  explicit PReLU(const Options& given) : OptionsLayer(given) { build(options.dtype); }
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void build(std::optional<Dtype> dtype) override;
