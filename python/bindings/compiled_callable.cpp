@@ -265,11 +265,6 @@ PyObject* init_subclass(PyObject* type, PyObject*) {
   Py_RETURN_NONE;
 }
 
-template <typename F>
-PyCFunction method(F function) noexcept {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 PyMethodDef methods[] = {
     {"connect", method(connect), METH_FASTCALL,
      "connect($self, target, recorder, name, max_plans, passes, waits, verify, dynamic, /)\n--\n\n"},

@@ -50,6 +50,12 @@ inline void check_status(int status) {
   if (status < 0) nb::detail::raise_python_error();
 }
 
+/// A function as a PyMethodDef stores it.
+template <typename F>
+PyCFunction method(F* function) noexcept {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
 /// Throws OverflowError. Used for every integer that does not fit.
 [[noreturn]] void raise_overflow(const char* format, ...);
 

@@ -19,12 +19,6 @@ namespace {
 
 using namespace nb::literals;
 
-nb::object to_list(std::span<const TensorRef> tensors) {
-  nb::list list;
-  for (const TensorRef& tensor : tensors) list.append(to_object(tensor));
-  return list;
-}
-
 /// Compiles the plan on this thread, because passes may be written in Python. Returns None, or the reason why there is
 /// no plan.
 nb::object compile_now(const ProgramHandle& self, nb::handle passes) {
@@ -88,13 +82,12 @@ void bind_jit(nb::module_& module) {
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
       .def_prop_ro("nodes", [](const ProgramHandle& self) { return self.program->graph().nodes.size(); })
       .def_prop_ro("kernels", [](const ProgramHandle& self) { return self.program->plan().kernel_count(); })
-      .def_prop_ro("kernel_names", [](const ProgramHandle& self) { return self.program->plan().kernel_names(); })
       .def_prop_ro("packing_names", [](const ProgramHandle& self) { return self.program->plan().kernel_names(true); })
       .def_prop_ro("arena_bytes", [](const ProgramHandle& self) { return self.program->plan().arena_bytes; })
       .def_prop_ro("plan_text", [](const ProgramHandle& self) { return to_text(self.program->plan()); })
       .def_prop_ro("steps", [](const ProgramHandle& self) { return steps_of(self.program->plan()); })
       .def_prop_ro("passes", [](const ProgramHandle& self) { return to_text(self.program->report()); })
-      .def_prop_ro("state", [](const ProgramHandle& self) { return to_list(self.program->recorded().captured); });
+      .def_prop_ro("state", [](const ProgramHandle& self) { return tensor_list(self.program->recorded().captured); });
   bind_recorded_call(module);
   bind_tracing(module);
   bind_traced_size(module);

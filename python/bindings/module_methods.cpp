@@ -325,11 +325,6 @@ PyObject* hook_list(PyObject* self, PyObject*) {
   return guarded([&] { return hooks_of(module_in(self)).release().ptr(); });
 }
 
-template <typename F>
-PyCFunction method(F* function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 using FastMethod = PyObject* (*)(PyObject * self, PyObject* const* arguments, Py_ssize_t count);
 
 /// A method of METH_FASTCALL that takes `expected` arguments. Python does not check their number.

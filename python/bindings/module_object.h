@@ -86,9 +86,7 @@ PyObject* call_module(PyObject* self, PyObject* arguments, PyObject* keywords);
 PyObject* vectorcall_module(PyObject* self, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names);
 PyObject* forward_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names);
 /// forward_method for a PyMethodDef.
-inline PyCFunction forward_function() {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(forward_method));
-}
+inline PyCFunction forward_function() { return method(forward_method); }
 PyMethodDef* module_methods();
 /// Interned names of the methods that C++ looks up.
 struct ModuleNames {

@@ -37,12 +37,6 @@ void add_input(PythonExamples& self, const std::string& name, nb::handle example
   self.calls.add_input(name, expect_tensor("export", example.ptr()), symbols);
 }
 
-nb::list to_list(std::span<const TensorRef> tensors) {
-  nb::list list;
-  for (const TensorRef& tensor : tensors) list.append(to_object(tensor));
-  return list;
-}
-
 /// `record` gets the index of an example, tensors and a name for their sizes, and returns a program with the names of
 /// its state.
 void record(PythonExamples& self, const std::vector<nb::object>& examples, const nb::callable& record) {
@@ -50,7 +44,7 @@ void record(PythonExamples& self, const std::vector<nb::object>& examples, const
   for (const nb::object& example : examples) tensors.push_back(tensors_in(example));
   self.calls.record(tensors, [&](size_t index, const auto& given, const std::string& sizes) {
     const auto [handle, names] =
-        nb::cast<std::tuple<ProgramHandle, std::vector<std::string>>>(record(index, to_list(given), sizes));
+        nb::cast<std::tuple<ProgramHandle, std::vector<std::string>>>(record(index, tensor_list(given), sizes));
     return program::ExportedCall{.program = handle.program, .state_names = names};
   });
 }
@@ -105,7 +99,7 @@ void bind_program(nb::module_& module) {
       .def(
           "resized",
           [](const PythonExamples& self, nb::handle example, const std::vector<int64_t>& sizes) {
-            return to_list(program::ExampleCalls::copies_of(self.calls.resized(tensors_in(example), sizes)));
+            return tensor_list(program::ExampleCalls::copies_of(self.calls.resized(tensors_in(example), sizes)));
           },
           "example"_a, "sizes"_a)
       .def(

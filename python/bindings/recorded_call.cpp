@@ -66,11 +66,7 @@ std::vector<std::string> conditions_of(RecordedCallHandle& self) {
   return sizes ? sizes->trace.conditions() : std::vector<std::string>();
 }
 
-nb::list captured_by(RecordedCallHandle& self) {
-  nb::list list;
-  for (const TensorRef& tensor : call_of(self).captured) list.append(to_object(tensor));
-  return list;
-}
+nb::list captured_by(RecordedCallHandle& self) { return tensor_list(call_of(self).captured); }
 
 /// The Python objects that copies of the gradient graph share, as (description, object).
 nb::list shared_objects(RecordedCallHandle& self) {

@@ -320,11 +320,6 @@ PyObject* reduce_method(PyObject* self, PyObject*) {
   });
 }
 
-template <typename F>
-PyCFunction method(F* function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
 }  // namespace
 
 PyMethodDef* tensor_methods() {

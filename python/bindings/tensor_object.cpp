@@ -26,6 +26,12 @@ PyObject* new_object(PyTypeObject* type, TensorRef tensor) {
   return object;
 }
 
+nb::list tensor_list(std::span<const TensorRef> tensors) {
+  nb::list list;
+  for (const TensorRef& tensor : tensors) list.append(to_object(tensor));
+  return list;
+}
+
 TensorImpl& expect_tensor(const char* function, PyObject* object) {
   if (TensorImpl* tensor = tensor_or_null(object)) return *tensor;
   throw TypeError("{}: expected a tensor, not {}", function, describe(object));

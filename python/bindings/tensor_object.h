@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <span>
+
 #include "bindings/errors.h"
 #include "tensor/tensor_impl.h"
 
@@ -56,6 +58,8 @@ inline PyObject* to_python_or_none(TensorRef tensor) {
   return tensor ? to_python(std::move(tensor)) : Py_NewRef(Py_None);
 }
 inline nb::object to_object(TensorRef tensor) { return nb::steal(to_python_or_none(std::move(tensor))); }
+
+nb::list tensor_list(std::span<const TensorRef> tensors);
 
 /// Converts an argument that must be a tensor. Throws TypeError naming the function.
 TensorImpl& expect_tensor(const char* function, PyObject* object);

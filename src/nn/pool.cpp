@@ -10,6 +10,9 @@
 namespace lucid::nn {
 namespace {
 
+/// The number of dimensions of the windows, which is part of the op's name: "max_unpool2d".
+int64_t dimensions_of(const std::string& op) { return op[op.find("pool") + 4] - '0'; }
+
 std::string shown(const Settings& settings, std::initializer_list<std::string_view> names) {
   std::string text;
   for (const auto& [name, item] : settings) {
@@ -38,18 +41,19 @@ std::string MaxPool::extra_repr() const {
 std::string AvgPool::extra_repr() const { return shown(settings_, {"kernel_size", "stride", "padding"}); }
 
 std::vector<Tensor> AdaptivePool::pooled(const Tensor& input) {
+  const int64_t dimensions = dimensions_of(op_name());
   const Tree wanted = setting("output_size");
   Shape size;
   if (wanted.is_sequence()) {
     const Tree::List items = wanted.as_items();
-    if (static_cast<int64_t>(items.size()) != spatial())
-      throw ValueError("{}: output_size must be one number or {}, got {}", type_name(), spatial(), items.size());
-    for (int64_t d = 0; d < spatial(); ++d) {
+    if (static_cast<int64_t>(items.size()) != dimensions)
+      throw ValueError("{}: output_size must be one number or {}, got {}", type_name(), dimensions, items.size());
+    for (int64_t d = 0; d < dimensions; ++d) {
       const Tree& item = items[static_cast<size_t>(d)];
-      size.push_back(item.is_none() ? int64_t{input.size(d - spatial())} : item.as_integer("output_size"));
+      size.push_back(item.is_none() ? int64_t{input.size(d - dimensions)} : item.as_integer("output_size"));
     }
   } else {
-    size = Shape(static_cast<size_t>(spatial()), wanted.as_integer("output_size"));
+    size = Shape(static_cast<size_t>(dimensions), wanted.as_integer("output_size"));
   }
   return call_ops(op_name(), {input}, {{"output_size", size}});
 }
@@ -72,8 +76,8 @@ Tree MaxUnpool::forward_with(const Arguments& arguments) {
   Settings settings = settings_;
   if (!items[2].is_none()) {
     Shape size = items[2].as_shape("output_size");
-    const size_t spatial = static_cast<size_t>(op_name()[op_name().size() - 2] - '0');
-    if (size.size() > spatial) size.erase(size.begin(), size.end() - static_cast<std::ptrdiff_t>(spatial));
+    const int64_t dimensions = dimensions_of(op_name());
+    if (std::ssize(size) > dimensions) size.erase(size.begin(), size.end() - dimensions);
     settings.emplace_back("output_size", size);
   }
   return call_op(op_name(), {items[0].as_tensor("input"), items[1].as_tensor("indices")}, settings);

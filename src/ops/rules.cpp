@@ -14,12 +14,15 @@ TensorType requested_type(const Call& call, size_t i) {
 
 std::vector<TensorType> same_as_input(const Call& call) { return {call.operand(0).type()}; }
 
+Dims natural_order(int64_t rank) {
+  Dims order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 Dims reduced_axes(const Call& call, int64_t rank) {
   const Dims axes = call.axes("dim", rank);
-  if (rank > 0 && !axes.empty()) return axes;
-  Dims all(static_cast<size_t>(rank));
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  return rank > 0 && !axes.empty() ? axes : natural_order(rank);
 }
 
 Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim) {

@@ -34,6 +34,9 @@ TensorType requested_type(const Call& call, size_t i);
 /// A shape rule: the type of operand 0.
 std::vector<TensorType> same_as_input(const Call& call);
 
+/// 0, 1, ..., rank - 1: the dimensions in order.
+Dims natural_order(int64_t rank);
+
 /// The axes `dim` of a tensor of this rank, ascending; all of them if it is None or empty.
 Dims reduced_axes(const Call& call, int64_t rank);
 /// `shape` with `axes` (ascending) removed, or kept with size 1 if `keepdim`.
@@ -60,8 +63,6 @@ PointwiseLowering lower_ternary(F f) {
 }
 
 // Gradient rules.
-
-using GradientRule = std::function<Values(Emitter& e, const GradientCall& call, std::span<const Value> grads)>;
 
 /// The gradient of a unary op whose rule reads the operand: f(e, g, x).
 template <typename F>

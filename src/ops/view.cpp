@@ -1,7 +1,6 @@
 // Views of all elements with another shape or order of dimensions.
 
 #include <algorithm>
-#include <numeric>
 
 #include "ops/rules.h"
 #include "ops/view_rules.h"
@@ -54,12 +53,6 @@ Op reordering(Op op, F order_of) {
     return {e.permute(g[0], back)};
   }};
   return op;
-}
-
-Dims identity_order(int64_t rank) {
-  Dims order(static_cast<size_t>(rank));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
 }
 
 Op reshape() {
@@ -201,7 +194,7 @@ Op exchange(Op op) {
   return reordering(std::move(op), [](const Call& call) {
     const auto first = static_cast<size_t>(call.axis("dim0"));
     const auto second = static_cast<size_t>(call.axis("dim1"));
-    Dims order = identity_order(call.rank(0));
+    Dims order = natural_order(call.rank(0));
     if (!order.empty()) std::swap(order[first], order[second]);
     return order;
   });

@@ -8,43 +8,58 @@
 namespace lucid::optim {
 namespace {
 
-Tree states_of(const std::vector<std::shared_ptr<LRScheduler>>& schedules) {
-  Tree::List states;
-  for (const auto& schedule : schedules) states.push_back(schedule->state_dict());
-  return states;
-}
+using Schedules = std::vector<std::shared_ptr<LRScheduler>>;
 
-/// Checks the states of all schedules, and returns a function that loads them.
-std::function<void()> loader_of_parts(const std::vector<std::shared_ptr<LRScheduler>>& schedules, const Tree& state) {
-  const Tree& states = state.as_dict("lr_scheduler: state_dict").at("_schedulers");
-  const Tree::List& list = states.as_items("lr_scheduler: _schedulers");
-  if (list.size() != schedules.size())
-    throw ValueError("lr_scheduler: the state has {} schedules, but there are {}", list.size(), schedules.size());
-  std::vector<std::function<void()>> loaders;
-  for (size_t i = 0; i < list.size(); ++i) loaders.push_back(schedules[i]->loader_of(list[i]));
-  return [loaders = std::move(loaders)] {
-    for (const auto& load : loaders) load();
-  };
-}
-
-void check_parts(const char* name, const Optimizer* optimizer,
-                 const std::vector<std::shared_ptr<LRScheduler>>& schedules) {
-  if (schedules.empty()) throw ValueError("{}: pass at least one schedule", name);
-  for (const auto& schedule : schedules) {
-    if (&schedule->optimizer() != optimizer)
-      throw ValueError("{}: all schedules must belong to the same optimizer", name);
-    if (schedule->needs_metric())
-      throw ValueError("{}: ReduceLROnPlateau needs a metric, so it cannot be part of another schedule", name);
-  }
-}
-
-class ChainedSchedule : public LRScheduler {
+/// A schedule made of other schedules of the same optimizer.
+class CombinedSchedule : public LRScheduler {
  public:
-  explicit ChainedSchedule(std::vector<std::shared_ptr<LRScheduler>> schedules)
-      : LRScheduler(schedules.at(0)->optimizer()), schedules_(std::move(schedules)) {
-    check_parts("ChainedScheduler", &optimizer_, schedules_);
-    read_rates();
+  CombinedSchedule(const char* name, Optimizer& optimizer, Schedules schedules)
+      : LRScheduler(optimizer), schedules_(std::move(schedules)), name_(name) {
+    if (schedules_.empty()) throw ValueError("{}: pass at least one schedule", name);
+    for (const auto& schedule : schedules_) {
+      if (&schedule->optimizer() != &optimizer)
+        throw ValueError("{}: all schedules must belong to the same optimizer", name);
+      if (schedule->needs_metric())
+        throw ValueError("{}: ReduceLROnPlateau needs a metric, so it cannot be part of another schedule", name);
+    }
     base_rates_ = schedules_[0]->base_lrs();
+  }
+
+  void step_to(int64_t) override { throw TypeError("{}: step() takes no epoch", name_); }
+
+  Tree state_dict() const override {
+    Tree state = LRScheduler::state_dict();
+    Tree::List states;
+    for (const auto& schedule : schedules_) states.push_back(schedule->state_dict());
+    (*state.dict_or_null())["_schedulers"] = std::move(states);
+    return state;
+  }
+
+  std::function<void()> loader_of(const Tree& state_dict) override {
+    const Tree& states = state_dict.as_dict("lr_scheduler: state_dict").at("_schedulers");
+    const Tree::List list = states.as_items("lr_scheduler: _schedulers");
+    if (list.size() != schedules_.size())
+      throw ValueError("lr_scheduler: the state has {} schedules, but there are {}", list.size(), schedules_.size());
+    std::vector<std::function<void()>> loaders;
+    for (size_t i = 0; i < list.size(); ++i) loaders.push_back(schedules_[i]->loader_of(list[i]));
+    loaders.push_back(LRScheduler::loader_of(state_dict));
+    return [loaders = std::move(loaders)] {
+      for (const auto& load : loaders) load();
+    };
+  }
+
+ protected:
+  const Schedules schedules_;
+
+ private:
+  const char* const name_;
+};
+
+class ChainedSchedule : public CombinedSchedule {
+ public:
+  ChainedSchedule(Optimizer& optimizer, Schedules schedules)
+      : CombinedSchedule("ChainedScheduler", optimizer, std::move(schedules)) {
+    read_rates();
     epoch_ = schedules_[0]->last_epoch();
   }
 
@@ -54,37 +69,18 @@ class ChainedSchedule : public LRScheduler {
     ++steps_;
     read_rates();
   }
-  void step_to(int64_t) override { throw TypeError("ChainedScheduler: step() takes no epoch"); }
-
-  Tree state_dict() const override {
-    Tree state = LRScheduler::state_dict();
-    (*state.dict_or_null())["_schedulers"] = states_of(schedules_);
-    return state;
-  }
-  std::function<void()> loader_of(const Tree& state_dict) override {
-    return [parts = loader_of_parts(schedules_, state_dict), own = LRScheduler::loader_of(state_dict)] {
-      parts();
-      own();
-    };
-  }
-
- private:
-  std::vector<std::shared_ptr<LRScheduler>> schedules_;
 };
 
 }  // namespace
 
-class SequentialSchedule : public LRScheduler {
+class SequentialSchedule : public CombinedSchedule {
  public:
-  SequentialSchedule(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedules,
-                     std::vector<int64_t> milestones, int64_t last_epoch)
-      : LRScheduler(optimizer), schedules_(std::move(schedules)), milestones_(std::move(milestones)) {
-    check_parts("SequentialLR", &optimizer_, schedules_);
+  SequentialSchedule(Optimizer& optimizer, Schedules schedules, std::vector<int64_t> milestones, int64_t last_epoch)
+      : CombinedSchedule("SequentialLR", optimizer, std::move(schedules)), milestones_(std::move(milestones)) {
     if (milestones_.size() + 1 != schedules_.size())
       throw ValueError("SequentialLR: {} schedules need {} milestones, got {}", schedules_.size(),
                        schedules_.size() - 1, milestones_.size());
     epoch_ = last_epoch + 1;
-    base_rates_ = schedules_[0]->base_lrs();
     // Each schedule has set its first rate when it was created; only that of the active one may remain.
     for (size_t i = 0; i < group_count(); ++i) group(i).set("lr", group(i).real("initial_lr"));
     for (const auto& schedule : schedules_) undo(*schedule);
@@ -107,19 +103,10 @@ class SequentialSchedule : public LRScheduler {
       schedule.step();
     last_rates_ = schedule.last_rates_;
   }
-  void step_to(int64_t) override { throw TypeError("SequentialLR: step() takes no epoch"); }
-
   Tree state_dict() const override {
-    Tree state = LRScheduler::state_dict();
+    Tree state = CombinedSchedule::state_dict();
     (*state.dict_or_null())["_milestones"] = Tree::List(milestones_.begin(), milestones_.end());
-    (*state.dict_or_null())["_schedulers"] = states_of(schedules_);
     return state;
-  }
-  std::function<void()> loader_of(const Tree& state_dict) override {
-    return [parts = loader_of_parts(schedules_, state_dict), own = LRScheduler::loader_of(state_dict)] {
-      parts();
-      own();
-    };
   }
 
  private:
@@ -133,7 +120,6 @@ class SequentialSchedule : public LRScheduler {
       --schedule.epoch_;
   }
 
-  std::vector<std::shared_ptr<LRScheduler>> schedules_;
   std::vector<int64_t> milestones_;
 };
 
@@ -144,7 +130,8 @@ std::shared_ptr<LRScheduler> make_sequential(Optimizer& optimizer, std::vector<s
 
 std::shared_ptr<LRScheduler> make_chained(std::vector<std::shared_ptr<LRScheduler>> schedules) {
   if (schedules.empty()) throw ValueError("ChainedScheduler: pass at least one schedule");
-  return std::make_shared<ChainedSchedule>(std::move(schedules));
+  Optimizer& optimizer = schedules[0]->optimizer();
+  return std::make_shared<ChainedSchedule>(optimizer, std::move(schedules));
 }
 
 }  // namespace lucid::optim

@@ -113,9 +113,6 @@ class ElementTree {
   Tiling tiling_ = Tiling::kUnknown;
 };
 
-/// 0, 1, 2, ...: loops nested in the order of the shape.
-Dims natural_order(int64_t rank);
-
 /// Writes the kernel that stores each value of a tree to its extra access at every point of the space.
 void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name);
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "base/dim_math.h"
 #include "ir/node_call.h"
+#include "ops/rules.h"
 #include "schedule/element_tree.h"
 #include "schedule/kernels.h"
 #include "schedule/row_loop.h"
@@ -104,12 +104,6 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
 }
 
 }  // namespace
-
-Dims natural_order(int64_t rank) {
-  Dims order(static_cast<size_t>(rank));
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
 
 void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name) {
   KernelWriter writer(name);

@@ -34,7 +34,6 @@ class AdaptivePool : public OpModule {
   void build(std::optional<Dtype>) override {}
 
  protected:
-  virtual int64_t spatial() const = 0;
   std::vector<Tensor> pooled(const Tensor& input);
 };
 
@@ -107,9 +106,6 @@ class AdaptiveAvgPool1d : public OpLayer<AdaptiveAvgPool1d, AdaptivePoolOptions,
   static constexpr const char* kSignature = "(output_size: open_sizes! = 1, cpp return_indices: bool = False)";
   static constexpr const char* kOp = "adaptive_avg_pool1d";
   using OpLayer::OpLayer;
-
- protected:
-  int64_t spatial() const override { return 1; }
 };
 class AdaptiveAvgPool2d : public OpLayer<AdaptiveAvgPool2d, AdaptivePoolOptions, AdaptivePool> {
  public:
@@ -117,9 +113,6 @@ class AdaptiveAvgPool2d : public OpLayer<AdaptiveAvgPool2d, AdaptivePoolOptions,
   static constexpr const char* kSignature = AdaptiveAvgPool1d::kSignature;
   static constexpr const char* kOp = "adaptive_avg_pool2d";
   using OpLayer::OpLayer;
-
- protected:
-  int64_t spatial() const override { return 2; }
 };
 class AdaptiveAvgPool3d : public OpLayer<AdaptiveAvgPool3d, AdaptivePoolOptions, AdaptivePool> {
  public:
@@ -127,9 +120,6 @@ class AdaptiveAvgPool3d : public OpLayer<AdaptiveAvgPool3d, AdaptivePoolOptions,
   static constexpr const char* kSignature = AdaptiveAvgPool1d::kSignature;
   static constexpr const char* kOp = "adaptive_avg_pool3d";
   using OpLayer::OpLayer;
-
- protected:
-  int64_t spatial() const override { return 3; }
 };
 class AdaptiveMaxPool1d : public OpLayer<AdaptiveMaxPool1d, AdaptivePoolOptions, AdaptivePool> {
  public:
@@ -137,9 +127,6 @@ class AdaptiveMaxPool1d : public OpLayer<AdaptiveMaxPool1d, AdaptivePoolOptions,
   static constexpr const char* kSignature = "(output_size: open_sizes! = 1, return_indices: bool = False)";
   static constexpr const char* kOp = "adaptive_max_pool1d_with_indices";
   using OpLayer::OpLayer;
-
- protected:
-  int64_t spatial() const override { return 1; }
 };
 class AdaptiveMaxPool2d : public OpLayer<AdaptiveMaxPool2d, AdaptivePoolOptions, AdaptivePool> {
  public:
@@ -147,9 +134,6 @@ class AdaptiveMaxPool2d : public OpLayer<AdaptiveMaxPool2d, AdaptivePoolOptions,
   static constexpr const char* kSignature = AdaptiveMaxPool1d::kSignature;
   static constexpr const char* kOp = "adaptive_max_pool2d_with_indices";
   using OpLayer::OpLayer;
-
- protected:
-  int64_t spatial() const override { return 2; }
 };
 class AdaptiveMaxPool3d : public OpLayer<AdaptiveMaxPool3d, AdaptivePoolOptions, AdaptivePool> {
  public:
@@ -157,9 +141,6 @@ class AdaptiveMaxPool3d : public OpLayer<AdaptiveMaxPool3d, AdaptivePoolOptions,
   static constexpr const char* kSignature = AdaptiveMaxPool1d::kSignature;
   static constexpr const char* kOp = "adaptive_max_pool3d_with_indices";
   using OpLayer::OpLayer;
-
- protected:
-  int64_t spatial() const override { return 3; }
 };
 
 class LPPool1d : public OpLayer<LPPool1d, LPPoolOptions, LPPool> {
