@@ -118,8 +118,6 @@ class Tree {
   std::string kind() const;
 
  private:
-  /// The tree itself; for an object of another language `converted`, which is assigned its conversion.
-  const Tree& native(Tree& converted) const;
   /// Throws TypeError.
   [[noreturn]] void fail(const char* what, const char* expected) const;
 

@@ -64,65 +64,75 @@ const Foreign* Tree::foreign() const {
   return object ? object->get() : nullptr;
 }
 
-const Tree& Tree::native(Tree& converted) const {
-  const Foreign* object = foreign();
-  return object ? converted = object->convert() : *this;
-}
-
 void Tree::fail(const char* what, const char* expected) const {
   throw TypeError("{} must be {}, not {}", what, expected, kind());
 }
 
+namespace {
+
+/// Calls `read` with the tree, or with what an object of another language converts to.
+template <typename Read>
+auto read_native(const Tree& tree, const Read& read) {
+  const Foreign* object = tree.foreign();
+  return object ? read(object->convert()) : read(tree);
+}
+
+template <typename T>
+std::optional<T> copy_of(const T* value) {
+  return value ? std::optional<T>(*value) : std::nullopt;
+}
+
+}  // namespace
+
 bool Tree::is_text() const {
-  Tree converted;
-  return native(converted).get_if<std::string>() != nullptr;
+  return read_native(*this, [](const Tree& tree) { return tree.get_if<std::string>() != nullptr; });
 }
 
 bool Tree::is_number() const {
-  Tree converted;
-  const Tree& own = native(converted);
-  return own.get_if<int64_t>() || own.get_if<double>();
+  return read_native(*this, [](const Tree& tree) { return tree.get_if<int64_t>() || tree.get_if<double>(); });
 }
 
 bool Tree::is_sequence() const {
-  Tree converted;
-  return native(converted).items_or_null() != nullptr;
+  return read_native(*this, [](const Tree& tree) { return tree.items_or_null() != nullptr; });
 }
 
 bool Tree::as_bool(const char* what) const {
-  Tree converted;
-  const Tree& own = native(converted);
-  if (const bool* value = own.get_if<bool>()) return *value;
-  if (const int64_t* value = own.get_if<int64_t>()) return *value != 0;
+  const auto read = [](const Tree& tree) -> std::optional<bool> {
+    if (const int64_t* value = tree.get_if<int64_t>()) return *value != 0;
+    return copy_of(tree.get_if<bool>());
+  };
+  if (const auto value = read_native(*this, read)) return *value;
   fail(what, "a bool");
 }
 
 int64_t Tree::as_integer(const char* what) const {
-  Tree converted;
-  const Tree& own = native(converted);
-  if (const int64_t* value = own.get_if<int64_t>()) return *value;
-  if (const bool* value = own.get_if<bool>()) return *value ? 1 : 0;
+  const auto read = [](const Tree& tree) -> std::optional<int64_t> {
+    if (const bool* value = tree.get_if<bool>()) return *value ? 1 : 0;
+    return copy_of(tree.get_if<int64_t>());
+  };
+  if (const auto value = read_native(*this, read)) return *value;
   fail(what, "an integer");
 }
 
 double Tree::as_real(const char* what) const {
-  Tree converted;
-  const Tree& own = native(converted);
-  if (const double* value = own.get_if<double>()) return *value;
-  if (const int64_t* value = own.get_if<int64_t>()) return static_cast<double>(*value);
-  if (const bool* value = own.get_if<bool>()) return *value ? 1 : 0;
+  const auto read = [](const Tree& tree) -> std::optional<double> {
+    if (const int64_t* value = tree.get_if<int64_t>()) return static_cast<double>(*value);
+    if (const bool* value = tree.get_if<bool>()) return *value ? 1 : 0;
+    return copy_of(tree.get_if<double>());
+  };
+  if (const auto value = read_native(*this, read)) return *value;
   fail(what, "a number");
 }
 
 std::string Tree::as_text(const char* what) const {
-  Tree converted;
-  if (const auto* value = native(converted).get_if<std::string>()) return *value;
+  const auto read = [](const Tree& tree) { return copy_of(tree.get_if<std::string>()); };
+  if (auto value = read_native(*this, read)) return *std::move(value);
   fail(what, "text");
 }
 
 Dtype Tree::as_dtype(const char* what) const {
-  Tree converted;
-  if (const auto* value = native(converted).get_if<Dtype>()) return *value;
+  const auto read = [](const Tree& tree) { return copy_of(tree.get_if<Dtype>()); };
+  if (const auto value = read_native(*this, read)) return *value;
   fail(what, "a dtype");
 }
 
@@ -134,18 +144,19 @@ Tensor Tree::as_tensor(const char* what) const {
 Tensor Tree::as_optional_tensor(const char* what) const { return is_none() ? Tensor() : as_tensor(what); }
 
 Tree::List Tree::as_items(const char* what) const {
-  Tree converted;
-  if (const List* items = native(converted).items_or_null()) return *items;
+  const auto read = [](const Tree& tree) { return copy_of(tree.items_or_null()); };
+  if (auto items = read_native(*this, read)) return *std::move(items);
   fail(what, "a list or a tuple");
 }
 
 Shape Tree::as_shape(const char* what) const {
-  Tree converted;
-  const List* items = native(converted).items_or_null();
-  if (!items) return {as_integer(what)};
-  Shape shape;
-  for (const Tree& item : *items) shape.push_back(item.as_integer(what));
-  return shape;
+  return read_native(*this, [&](const Tree& tree) {
+    const List* items = tree.items_or_null();
+    if (!items) return Shape{as_integer(what)};
+    Shape shape;
+    for (const Tree& item : *items) shape.push_back(item.as_integer(what));
+    return shape;
+  });
 }
 
 const Tree::Dict& Tree::as_dict(const char* what) const {
