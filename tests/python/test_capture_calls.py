@@ -215,7 +215,7 @@ def test_code_that_the_walk_misses_is_learned_during_the_call():
         with recording:
             result = function(X)
         outcomes.append(recording.finish(result))
-    assert [outcome.learned for outcome in outcomes] == [True, False, False]
+    assert [outcome.record_again for outcome in outcomes] == [True, False, False]
     expect_change(outcomes[-1].guards, lambda: setattr(Thing, "scale", 3.0), lambda: setattr(Thing, "scale", 2.0))
 
 
