@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import lucid
 import numpy as np
-from same import bits
+from same import bits, tensors_in
 
 PROGRAMS: dict[str, Callable] = {}
 
@@ -71,5 +71,6 @@ class Run:
         return seconds, (bits(result), error, printed.getvalue())
 
     def final(self):
-        """The state in comparable form."""
-        return bits(self.state()), self.generators.as_bits()
+        """The state, its gradients and the random generators in comparable form."""
+        state = self.state()
+        return bits(state), bits([tensor.grad for tensor in tensors_in(state)]), self.generators.as_bits()
