@@ -4,7 +4,9 @@
 #include <lucid/nn/linear.h>
 #include <lucid/ops.h>
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 #include "base/dtype.h"
@@ -20,7 +22,7 @@ Tensor additive(const Tensor& mask, Dtype dtype) {
   if (!mask.defined()) return {};
   const DeviceScope device(unwrap(mask).device());
   if (mask.dtype() == kBool)
-    return masked_fill(zeros(mask.shape(), dtype), mask, -std::numeric_limits<double>::infinity());
+    return masked_fill(zeros_like(mask, dtype), mask, -std::numeric_limits<double>::infinity());
   if (!is_float(mask.dtype()))
     throw TypeError("MultiheadAttention: masks must be bool or floating point, got {}", to_string(unwrap(mask).type()));
   return to(mask, dtype);
@@ -28,6 +30,12 @@ Tensor additive(const Tensor& mask, Dtype dtype) {
 
 Tensor padded_at_end(const Tensor& mask, int64_t count) {
   return mask.defined() && count > 0 ? pad(mask, {0, count}) : mask;
+}
+
+bool has_sizes(const Tensor& tensor, std::initializer_list<Dim> sizes) {
+  if (tensor.dim() != static_cast<int64_t>(sizes.size())) return false;
+  int64_t axis = 0;
+  return std::ranges::all_of(sizes, [&](Dim size) { return tensor.size(axis++) == size; });
 }
 
 }  // namespace
@@ -85,24 +93,23 @@ Tensor MultiheadAttention::split_heads(const Tensor& tensor) const {
 Tensor MultiheadAttention::merged_mask(const AttentionMasks& masks, const Tensor& query, const Tensor& key,
                                        int64_t added) const {
   if (!masks.attn_mask.defined() && !masks.key_padding_mask.defined()) return {};
-  const int64_t batch = query.size(1);
-  const int64_t queries = query.size(0);
-  const int64_t keys = key.size(0);
+  const Dim batch = query.size(1);
+  const Dim queries = query.size(0);
+  const Dim keys = key.size(0);
   Tensor mask = additive(masks.attn_mask, query.dtype());
   if (mask.defined()) {
-    const Shape flat = {queries, keys};
-    const Shape full = {batch * options.num_heads, queries, keys};
-    if (mask.shape() == full)
+    const Dim matrices = batch * options.num_heads;
+    if (has_sizes(mask, {matrices, queries, keys}))
       mask = reshape(mask, {batch, options.num_heads, queries, keys});
-    else if (mask.shape() != flat)
+    else if (!has_sizes(mask, {queries, keys}))
       throw ValueError("MultiheadAttention: attn_mask must have the shape [{},{}] or [{},{},{}], got {}", queries, keys,
-                       full[0], queries, keys, to_string(unwrap(mask).type()));
+                       matrices, queries, keys, to_string(unwrap(mask).type()));
     mask = padded_at_end(mask, added);
   }
   Tensor padding = additive(masks.key_padding_mask, query.dtype());
   if (!padding.defined()) return mask;
   if (padding.dim() == 1) padding = unsqueeze(padding, 0);
-  if (padding.shape() != Shape{batch, keys})
+  if (!has_sizes(padding, {batch, keys}))
     throw ValueError("MultiheadAttention: key_padding_mask must have the shape [{},{}], got {}", batch, keys,
                      to_string(unwrap(padding).type()));
   padding = reshape(padded_at_end(padding, added), {batch, 1, 1, keys + added});
@@ -129,9 +136,9 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
   Tensor v = projected(2, time_first(value));
   int64_t added = 0;
   if (const Tensor bias_k = parameter("bias_k"); bias_k.defined()) {
-    const Shape added_shape = {1, from.size(1), options.embed_dim};
-    k = cat({k, expand(bias_k, added_shape)}, 0);
-    v = cat({v, expand(parameter("bias_v"), added_shape)}, 0);
+    const Dim batch = from.size(1);
+    k = cat({k, expand(bias_k, {1, batch, options.embed_dim})}, 0);
+    v = cat({v, expand(parameter("bias_v"), {1, batch, options.embed_dim})}, 0);
     ++added;
   }
   if (options.add_zero_attn) {

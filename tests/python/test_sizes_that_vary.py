@@ -293,6 +293,20 @@ def test_attention_layers_take_any_length():
     check(layer, [(lucid.randn(2, n, 8),) for n in (4, 9, 5, 30)], compiles=2, hits=2)
 
 
+def test_attention_masks_take_any_length_and_batch():
+    attention = nn.MultiheadAttention(8, 2, batch_first=True, add_bias_kv=True).eval()
+
+    def attend(x, padding, mask):
+        return attention(x, x, x, key_padding_mask=padding, attn_mask=mask)[0]
+
+    sizes = ((2, 4), (3, 9), (4, 5), (2, 30), (5, 7))
+    inputs = [(lucid.randn(b, n, 8), lucid.rand(b, n) > 0.8, lucid.randn(n, n)) for b, n in sizes]
+    check(attend, inputs, compiles=2, hits=3)
+    # One matrix for each batch and head.
+    inputs = [(x, padding, lucid.randn(2 * x.shape[0], *mask.shape)) for x, padding, mask in inputs]
+    check(attend, inputs, compiles=2, hits=3)
+
+
 def test_passes_get_plain_ints():
     seen = []
 
