@@ -16,6 +16,7 @@ _effects.pure_module()
 _T = TypeVar("_T", bound="type[Module]")
 
 
+@_effects.pure
 class IncompatibleKeys(NamedTuple):
     """The result of load_state_dict: keys that the state lacks, and keys of the state that the module does not have."""
 

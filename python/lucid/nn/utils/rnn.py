@@ -12,6 +12,7 @@ from ..._core import Tensor
 _effects.pure_module()
 
 
+@_effects.pure
 class PackedSequence(NamedTuple):
     """A batch of sequences without padding.
 
