@@ -290,6 +290,38 @@ def test_gradients_flow_through_calls():
     check(world, min_hits=3)
 
 
+def descend(box, x):
+    q = box.h.detach().requires_grad_()
+    return box.h - lucid.autograd.grad((q * q * x).sum(), q)[0]
+
+
+def descend_or_use_the_gradient(box, x):
+    gradient = box.h.grad
+    return descend(box, x) if gradient is None else box.h + gradient
+
+
+@pytest.mark.parametrize(("change", "min_hits"), [(descend, 8), (descend_or_use_the_gradient, 0)])
+def test_calling_grad_does_not_read_a_gradient(change, min_hits):
+    """A place whose tensor varies: each call finds that of the last one there, if no code reads gradients."""
+
+    def world():
+        box = Box(h=lucid.ones(3))
+
+        def function(x):
+            box.h = change(box, x)
+            return box.h * 2
+
+        def calls():
+            for number in range(12):
+                if number == 6:
+                    box.h.grad = lucid.ones(3)
+                yield (lucid.full((3,), 0.1),)
+
+        return function, calls, lambda: [box.h]
+
+    check(world, min_hits=min_hits)
+
+
 def test_old_tensors_are_freed():
     box = Box(h=lucid.zeros(3))
 

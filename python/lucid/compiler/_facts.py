@@ -70,6 +70,12 @@ class CodeFacts:
         return frozenset(self.names.difference(self.used, self.texts, *self._stores, self.tests))
 
     @property
+    def reads_gradients(self) -> bool:
+        """Whether code may read or write the attribute `grad` of a tensor. `lucid.autograd.grad(y, x)` does not: calling a
+        gradient raises."""
+        return "grad" in self.names - self.only_called
+
+    @property
     def only_tested(self) -> frozenset[str]:
         """The names with which code does nothing but test their values."""
         return frozenset(self.tests.keys() - self.used.union(self.texts, *self._stores))

@@ -72,7 +72,7 @@ def add_guards(facts: Facts, guards: _core.GuardSet, *, all_names: bool) -> None
             is_read = name in names or (reads_all and name not in ONLY_NAMED)
             if is_read and type(member) is types.MemberDescriptorType:
                 guards.slot(instance.object, member, f"{source}.{name}")
-    reads_gradients = all_names or "grad" in names
+    reads_gradients = all_names or facts.code.reads_gradients
     guards.tensors(facts.visible, reads_gradients)
     for tensor, source in facts.visible if reads_gradients else ():
         found = type(gradient_of(tensor))
@@ -140,6 +140,7 @@ def result_of(facts: Facts, guards: _core.GuardSet, *, all_names: bool) -> WalkR
         containers=type_set(*map(type, containers)),
         codes=frozenset(code.codes),
         names=frozenset(code.names),
+        reads_gradients=code.reads_gradients,
         compares_identity=code.compares_identity,
         skips_hooks=facts.skips_hooks,
         references=facts.references,

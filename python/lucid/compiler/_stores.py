@@ -132,7 +132,7 @@ def _may_vary(before: Any, found: WalkResult, lists: set[int], references: int) 
     """Whether a location that the call writes to may hold another tensor at the next call. Only this number of
     `references`, `lists` that no code reads, and arguments may lead to the tensor `before`, and the call reads nothing
     of it that plans do not compare."""
-    if type(before) is not lucid.Tensor or "grad" in found.state.names or have_hooks([before]):
+    if type(before) is not lucid.Tensor or found.state.reads_gradients or have_hooks([before]):
         return False
     holders = [holder for holder, _ in found.state.references.get(id(before), ())]
     return sum(holder not in lists for holder in holders) <= references

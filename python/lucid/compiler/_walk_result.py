@@ -31,6 +31,8 @@ class State:
     codes: frozenset[CodeType]
     # The attributes that code names.
     names: frozenset[str]
+    # Whether code may read or write the attribute `grad` of a tensor.
+    reads_gradients: bool
     # Whether code compares constants by `is`.
     compares_identity: bool
     # Whether there are hooks that would run during backward and were not visited.
