@@ -37,6 +37,10 @@ class LRScheduler {
   /// True if neither the schedule nor the optimizer has taken a step yet. A step() now would skip the first rate.
   bool is_early() const;
 
+  /// Whether the next step() calls no function of the user, and cannot fail while the options of the optimizer keep
+  /// their types.
+  virtual bool only_computes() const;
+
   /// Options and progress, but not functions.
   virtual Tree state_dict() const;
   /// Throws ValueError or TypeError, and changes nothing, if the state does not describe such a schedule.

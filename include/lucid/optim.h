@@ -30,6 +30,8 @@ class Options {
   double real(const std::string& name, size_t index = 0) const;
   bool flag(const std::string& name) const;
   Tensor cell(const std::string& name, size_t index = 0) const;
+  /// The cells of all options.
+  std::vector<Tensor> cells() const;
   /// The cell, or an undefined tensor while it holds 0: steps skip an option that is 0.
   Tensor cell_unless_zero(const std::string& name) const;
   /// Changes whenever anything but the number in a cell changes, and when a single number becomes or stops being 0.

@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "bindings/gil.h"
 #include "bindings/optim.h"
+#include "bindings/tensor_object.h"
 #include "bindings/tree.h"
+#include "tensor/api.h"
 
 namespace lucid::python {
 namespace {
@@ -75,6 +77,23 @@ void bind_schedules(nb::module_& module) {
           },
           "optimizer"_a, "schedules"_a)
       .def("step", [](ScheduleHandle& self) { self.schedule->step(); })
+      .def(
+          "can_repeat_step",
+          [](ScheduleHandle& self) { return !self.schedule->is_early() && self.schedule->only_computes(); },
+          "Whether the next step neither warns, nor fails, nor runs code of the user.")
+      .def(
+          "acts_on",
+          [](ScheduleHandle& self, nb::handle optimizer) { return optimizer_in(optimizer) == self.optimizer; },
+          "optimizer"_a)
+      .def(
+          "cells",
+          [](ScheduleHandle& self) {
+            nb::list cells;
+            for (const auto& group : self.optimizer->param_groups())
+              for (const Tensor& cell : group->options.cells()) cells.append(to_object(ref_of(cell)));
+            return cells;
+          },
+          "The tensors that hold the numbers among the options of the optimizer.")
       .def(
           "step_to", [](ScheduleHandle& self, int64_t epoch) { self.schedule->step_to(epoch); }, "epoch"_a)
       .def(

@@ -299,6 +299,13 @@ void bind_tracing(nb::module_& module) {
     if (t_tracing) t_tracing->context().pause();
     if (Watch::current()) Watch::current()->pause();
   });
+  module.def(
+      "outdate",
+      [](nb::handle tensors) {
+        for (const TensorRef& tensor : tensors_in(tensors))
+          if (t_tracing) t_tracing->context().outdate(*tensor);
+      },
+      "tensors"_a, "What this thread records cannot use these tensors any more.");
   module.def("resume_recording", [] {
     if (t_tracing) t_tracing->context().resume();
     if (Watch::current()) Watch::current()->resume();

@@ -40,6 +40,10 @@ void TracingContext::pause() { set_eager_observer(nullptr); }
 
 void TracingContext::resume() { set_eager_observer(this); }
 
+void TracingContext::outdate(const TensorImpl& tensor) {
+  note([&] { outdated_.push_back(tensor.cell()); });
+}
+
 void TracingContext::run_out_of_memory() {
   is_out_of_memory_ = true;
   // Fits in the string's inline buffer, so the assignment does not allocate.
@@ -137,6 +141,8 @@ int32_t TracingContext::add_cell(const TensorImpl& tensor) {
 
 int32_t TracingContext::cell_of(const TensorImpl& tensor) {
   int32_t index = find(*tensor.cell());
+  if (std::ranges::find(outdated_, tensor.cell()) != outdated_.end())
+    give_up("uses an option of an optimizer after a step of its schedule");
   if (index < 0) {
     index = add_cell(tensor);
     TracedCell& cell = trace_.cells.back();

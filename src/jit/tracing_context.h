@@ -32,6 +32,9 @@ class TracingContext : public EagerObserver {
   /// What happens between these is not part of the recording. They do not nest.
   void pause();
   void resume();
+  /// The values of a tensor have changed while the recording was paused, by what is repeated after the plan: from now
+  /// on the call cannot use it.
+  void outdate(const TensorImpl& tensor);
   /// How often the call has changed something that others may see: memory from outside, gradients, or positions of
   /// tensors in the gradient graph. Reading a gradient counts too.
   size_t effects() const { return effects_; }
@@ -179,6 +182,8 @@ class TracingContext : public EagerObserver {
   /// Cells from outside, by address; the trace keeps them alive.
   std::unordered_map<const Cell*, int32_t> outside_;
   std::unordered_map<const Cell*, int64_t> shifts_;
+  /// Cells from outside that the call can no longer use.
+  std::vector<Ref<Cell>> outdated_;
   /// The handles from outside that the call used, several for a cell if they are views of each other.
   std::vector<TensorRef> handles_;
   std::unordered_set<const TensorImpl*> known_handles_;

@@ -104,6 +104,12 @@ std::vector<std::string> Options::names() const {
   return names;
 }
 
+std::vector<Tensor> Options::cells() const {
+  std::vector<Tensor> cells;
+  for (const Entry& entry : entries_) cells.insert(cells.end(), entry.cells.begin(), entry.cells.end());
+  return cells;
+}
+
 Tensor Options::cell(const std::string& name, size_t index) const {
   const Entry& entry = at(name);
   if (index >= entry.cells.size())

@@ -93,6 +93,8 @@ bool LRScheduler::is_early() const {
   return steps_ == 1 && optimizer_.steps_taken() == 0;
 }
 
+bool LRScheduler::only_computes() const { return epoch_ < kMaxEpoch; }
+
 std::vector<double> LRScheduler::rates() { return last_rates_; }
 
 void LRScheduler::set_rates(const std::vector<double>& rates) {
@@ -242,6 +244,8 @@ class FunctionSchedule : public LRScheduler {
     start(last_epoch);
   }
 
+  bool only_computes() const override { return false; }
+
  protected:
   std::vector<double> rates() override {
     std::vector<double> rates;
@@ -268,6 +272,8 @@ class CallbackSchedule : public LRScheduler {
     start(last_epoch);
   }
 
+  bool only_computes() const override { return false; }
+
  protected:
   std::vector<double> rates() override { return rates_(*this); }
 
@@ -291,6 +297,7 @@ class Plateau : public LRScheduler {
   }
 
   bool needs_metric() const override { return true; }
+  bool only_computes() const override { return false; }
   void step() override { throw TypeError("ReduceLROnPlateau: step() needs the value of the metric"); }
   void step_to(int64_t) override { step(); }
 

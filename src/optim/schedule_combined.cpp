@@ -26,6 +26,9 @@ class CombinedSchedule : public LRScheduler {
   }
 
   void step_to(int64_t) override { throw TypeError("{}: step() takes no epoch", name_); }
+  bool only_computes() const override {
+    return std::ranges::all_of(schedules_, [](const auto& schedule) { return schedule->only_computes(); });
+  }
 
   Tree state_dict() const override {
     Tree state = LRScheduler::state_dict();

@@ -123,6 +123,8 @@ class Cyclic : public CyclicBase {
     base_rates_ = lows;
   }
 
+  bool only_computes() const override { return !scale_ && CyclicBase::only_computes(); }
+
  protected:
   void check_values(const Tree::Dict& values) const override {
     const std::string& mode = values.at("mode").as_text("mode");
@@ -189,6 +191,8 @@ class OneCycle : public CyclicBase {
     start_momentum("OneCycleLR", last_epoch);
     start(last_epoch);
   }
+
+  bool only_computes() const override { return epoch_ < integer("total_steps"); }
 
  protected:
   void check_values(const Tree::Dict& values) const override {

@@ -326,8 +326,12 @@ class Recording:
     def _guard_effects(self) -> None:
         """Guards that no code of the user sees what the call prints and logs: in a replay it would run later."""
         guards = self._found.guards
-        if self.log.calls:
+        if len(self.log.calls) > len(self.log.schedulers):
             guards.call(are_standard_streams, "the standard streams")
+        for scheduler in self.log.schedulers:
+            entries: Any = _core.attributes_of(scheduler)
+            guards.named(entries, frozenset(("_schedule",)), "a learning rate schedule", "attribute")
+            guards.call(scheduler._schedule.can_repeat_step, "whether a learning rate schedule can step")
         if self.log.warns:
             guards.call(are_standard_warnings, "how warnings are shown")
         for logger in {id(logger): logger for logger in self.log.loggers}.values():

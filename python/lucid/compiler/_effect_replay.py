@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from .. import _core, _effects
 from .._warnings import warn_at
+from ..optim.lr_scheduler import LRScheduler
 from ._code import site
 from ._effect import copied
 from ._escaping_scalars import EscapingScalars
@@ -57,6 +58,10 @@ def _print(name: str, *written: str | None) -> None:
             stream.flush()
         else:
             stream.write(text)
+
+
+def _step(scheduler: LRScheduler) -> None:
+    scheduler._schedule.step()
 
 
 def _log(logger: logging.Logger, level: int, caller: tuple[str, int, str], message: str, *args: Any) -> None:
@@ -144,6 +149,8 @@ class CallLog:
         """`guards` are those of what the call may read and write."""
         self.calls: list[RepeatedCall] = []
         self.loggers: list[logging.Logger] = []
+        # The schedules of learning rates that the call steps.
+        self.schedulers: list[LRScheduler] = []
         # Where texts are printed.
         self.printing: set[Site] = set()
         self.warns = False
@@ -287,6 +294,26 @@ class CallLog:
         finally:
             _core.resume_recording()
 
+    def step(self, scheduler: LRScheduler) -> bool:
+        """Steps a schedule of learning rates, if a plan can repeat that. Returns whether it has.
+
+        The step cannot fail and calls no code of the user, and the call cannot use the rates afterwards. So it may come
+        before the call's writes.
+        """
+        schedule, optimizer = scheduler._schedule, scheduler.optimizer
+        _core.pause_recording()
+        try:
+            is_first = all(each.optimizer is not optimizer for each in self.schedulers)
+            if self._running or not is_first or not schedule.acts_on(optimizer) or not schedule.can_repeat_step():
+                return False
+            schedule.step()
+            _core.outdate(schedule.cells())
+            self.schedulers.append(scheduler)
+            self._add(_step, (scheduler,), {}, sys._getframe(1), f"a step of {type(scheduler).__name__}")
+            return True
+        finally:
+            _core.resume_recording()
+
     def _add(self, function: Callable[..., Any], args: Any, kwargs: Any, frame: FrameType, name: str) -> None:
         if len(self.calls) == _MAX_CALLS:
             self._obstacle = f"has more than {_MAX_CALLS} effects"
@@ -329,6 +356,8 @@ class CallLog:
     def finish(self, effects: int) -> str | None:
         """Says, after the recorded call, why a plan cannot repeat these calls; None if it can. `effects` counts the
         effects on tensors."""
+        if not all(scheduler._schedule.can_repeat_step() for scheduler in self.schedulers):
+            return "makes the last step of a learning rate schedule"
         if self._obstacle is None and self._before not in (None, (effects, self._identities())):
             self._obstacle = _ORDER
         return self._obstacle

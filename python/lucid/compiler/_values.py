@@ -53,6 +53,9 @@ def _constant(work: Worklist, value: Any, source: str) -> None:
 def _schedule(work: Worklist, value: Any, source: str) -> None:
     work.add_class(type(value), type(value).__name__)
     work.add_instance(value, source)
+    # A step reads and writes its options.
+    if (optimizer := (_core.attributes_of(value) or {}).get("optimizer")) is not None:
+        work.start(optimizer, f"{source}.optimizer")
 
 
 def _python_module(work: Worklist, value: Any, source: str) -> None:
@@ -216,8 +219,8 @@ FAMILIES: list[tuple[Callable[[type], bool], Rule]] = [
         lambda cls: derives(cls, LRScheduler),
         Rule(
             "`LRScheduler`",
-            "attributes that code names",
-            "a call that runs one of its methods runs eagerly",
+            "the optimizer, and attributes that code names",
+            "a plan repeats `step()`; a call that runs another method runs eagerly",
             _schedule,
         ),
     ),

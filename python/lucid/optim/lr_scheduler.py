@@ -148,8 +148,12 @@ class LRScheduler:
         """Returns the learning rates that were set last."""
         return self._schedule.get_last_lr()
 
+    @_effects.pure
     def step(self, epoch: int | None = None) -> None:
         """Sets the learning rates of the next epoch, or of the given one."""
+        log = _core.call_log()
+        if epoch is None and log is not None and log.step(self):
+            return
         if self._schedule.is_early:
             warnings.warn(_EARLY, UserWarning, stacklevel=2)
         if epoch is None:
