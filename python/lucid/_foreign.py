@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from . import _core, _effects
@@ -43,7 +43,9 @@ def check_iterable(function: str, params: Any, first: str, second: str) -> None:
         )
     if isinstance(params, _core.Module):
         raise TypeError(f"{wanted} a module; use module.parameters()")
-    if callable(params) and not isinstance(params, Iterable):
+    # Not by isinstance(): the first answer of an abstract class for a type runs code that looks names up.
+    is_iterable = hasattr(type(params), "__iter__")
+    if callable(params) and not is_iterable:
         raise TypeError(f"{wanted} a function; call it: parameters()")
-    if isinstance(params, str) or not isinstance(params, Iterable):
+    if isinstance(params, str) or not is_iterable:
         raise TypeError(f"{wanted} {_core.describe(params)}")

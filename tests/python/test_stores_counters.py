@@ -5,6 +5,7 @@ import operator
 import lucid
 import lucid.nn as nn
 import pytest
+from interpreter import run_python
 from same import Box, check
 
 # Counters, and lists that calls append to.
@@ -357,3 +358,26 @@ def test_a_number_that_is_only_called():
         return function, calls, list
 
     check(world, fallback="", min_hits=3)
+
+
+def test_a_counter_beside_clipped_gradients():
+    """In a new interpreter, in which nothing has asked yet whether a generator is iterable."""
+    run_python("""
+import lucid
+
+class Trainer:
+    def __init__(self):
+        self.model, self.count = lucid.nn.Linear(3, 2), 0
+
+    def step(self, x):
+        self.model(x).sum().backward()
+        lucid.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        self.count += 1
+
+trainer = Trainer()
+step = lucid.compile(trainer.step, wait=True)
+for _ in range(6):
+    step(lucid.ones(3))
+assert trainer.count == 6
+assert step.cache_info().hits >= 2, step.explain()
+""")
