@@ -41,7 +41,7 @@ void TracingContext::pause() { set_eager_observer(nullptr); }
 void TracingContext::resume() { set_eager_observer(this); }
 
 void TracingContext::outdate(const TensorImpl& tensor) {
-  note([&] { outdated_.push_back(tensor.cell()); });
+  record([&] { outdated_.push_back(tensor.cell()); });
 }
 
 void TracingContext::run_out_of_memory() {

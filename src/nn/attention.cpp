@@ -32,10 +32,10 @@ Tensor padded_at_end(const Tensor& mask, int64_t count) {
   return mask.defined() && count > 0 ? pad(mask, {0, count}) : mask;
 }
 
-bool has_sizes(const Tensor& tensor, std::initializer_list<Dim> sizes) {
+bool has_sizes(const Tensor& tensor, std::initializer_list<SymInt> sizes) {
   if (tensor.dim() != static_cast<int64_t>(sizes.size())) return false;
   int64_t axis = 0;
-  return std::ranges::all_of(sizes, [&](Dim size) { return tensor.size(axis++) == size; });
+  return std::ranges::all_of(sizes, [&](SymInt size) { return tensor.size(axis++) == size; });
 }
 
 }  // namespace
@@ -93,12 +93,12 @@ Tensor MultiheadAttention::split_heads(const Tensor& tensor) const {
 Tensor MultiheadAttention::merged_mask(const AttentionMasks& masks, const Tensor& query, const Tensor& key,
                                        int64_t added) const {
   if (!masks.attn_mask.defined() && !masks.key_padding_mask.defined()) return {};
-  const Dim batch = query.size(1);
-  const Dim queries = query.size(0);
-  const Dim keys = key.size(0);
+  const SymInt batch = query.size(1);
+  const SymInt queries = query.size(0);
+  const SymInt keys = key.size(0);
   Tensor mask = additive(masks.attn_mask, query.dtype());
   if (mask.defined()) {
-    const Dim matrices = batch * options.num_heads;
+    const SymInt matrices = batch * options.num_heads;
     if (has_sizes(mask, {matrices, queries, keys}))
       mask = reshape(mask, {batch, options.num_heads, queries, keys});
     else if (!has_sizes(mask, {queries, keys}))
@@ -136,7 +136,7 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
   Tensor v = projected(2, time_first(value));
   int64_t added = 0;
   if (const Tensor bias_k = parameter("bias_k"); bias_k.defined()) {
-    const Dim batch = from.size(1);
+    const SymInt batch = from.size(1);
     k = cat({k, expand(bias_k, {1, batch, options.embed_dim})}, 0);
     v = cat({v, expand(parameter("bias_v"), {1, batch, options.embed_dim})}, 0);
     ++added;
