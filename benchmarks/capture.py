@@ -74,7 +74,7 @@ class Step:
         self.run = run
         self.args = (lucid.randn(3, 4), lucid.randn(3, 2))
         self.capture = Capture(run)
-        while (outcome := self.record()).learned:
+        while (outcome := self.record()).record_again:
             pass
         self.guards = outcome.guards
         assert self.guards is not None, outcome.reason

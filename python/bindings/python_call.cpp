@@ -75,18 +75,18 @@ PyObject* PythonCall::record(PlanTable::Recording& recording) const {
   }
   const nb::object recorder = nb::borrow(target_.recorder);
   const nb::list given = given_tensors();
-  const auto [walk, shown_key] =
+  const auto [observed, shown_key] =
       nb::cast<std::pair<nb::object, nb::object>>(recorder.attr("begin")(positional(), named(), given));
   const nb::object varying = varying_arguments(recording);
   const nb::object tracing = nb::cast(new PythonTracing, nb::rv_policy::take_ownership);
   nb::cast<PythonTracing&>(tracing).start();
-  const nb::object result = watched_call(walk, nb::cast<PythonTracing&>(tracing), recording);
+  const nb::object result = watched_call(observed, nb::cast<PythonTracing&>(tracing), recording);
   const std::optional<PassList> passes = to_passes(target_.passes);
   without_memory_error([&] {
     recording.returned(
         nb::cast<PythonTracing&>(tracing).reads_values(),
         [&](std::string& obstacle) {
-          return plan_of(recorder.attr("finish")(walk, shown_key, tracing, given, result, varying), obstacle);
+          return plan_of(recorder.attr("finish")(observed, shown_key, tracing, given, result, varying), obstacle);
         },
         passes ? &*passes : nullptr);
   });
@@ -163,14 +163,14 @@ nb::tuple PythonCall::varying_arguments(const PlanTable::Recording& recording) c
   return nb::make_tuple(numbers, tensors, varying.fixed_locations());
 }
 
-nb::object PythonCall::watched_call(const nb::object& walk, PythonTracing& tracing,
+nb::object PythonCall::watched_call(const nb::object& observed, PythonTracing& tracing,
                                     PlanTable::Recording& recording) const {
-  walk.attr("__enter__")();
+  observed.attr("__enter__")();
   nb::object result = nb::steal(call_target());
   std::optional<nb::python_error> error;
   if (!result.is_valid()) error.emplace();
   tracing.stop();
-  walk.attr("__exit__")(nb::none(), nb::none(), nb::none());
+  observed.attr("__exit__")(nb::none(), nb::none(), nb::none());
   if (!error) return result;
   if (error->matches(PyExc_Exception)) {
     // Not `__name__`, which a metaclass may define.

@@ -65,10 +65,12 @@ class PythonCall {
   nb::list given_tensors() const;
   /// What to trace: a list of numbers, as pairs of the argument's index and the position in the key; a list of tensors,
   /// as tuples of the argument's index, its index among the tensors, the position of its first size, and the dimensions
-  /// whose sizes vary, each with its bounds; and the names of places whose numbers are not traced.
+  /// whose sizes vary, each with its bounds; and the names of locations whose numbers are not traced.
   nb::tuple varying_arguments(const jit::PlanTable::Recording& recording) const;
-  /// Calls the target between `__enter__` and `__exit__` of `walk`. Adds no Python frame between caller and target.
-  nb::object watched_call(const nb::object& walk, PythonTracing& tracing, jit::PlanTable::Recording& recording) const;
+  /// Calls the target between `__enter__` and `__exit__` of `observed`, the Recording that Compiled.begin returned.
+  /// Adds no Python frame between caller and target.
+  nb::object watched_call(const nb::object& observed, PythonTracing& tracing,
+                          jit::PlanTable::Recording& recording) const;
   /// Creates a plan from `made`, the result of Compiled.finish: the parts of a plan, a string with the reason why there
   /// is no plan, or None to record the next call again.
   Ref<jit::TablePlan> plan_of(const nb::object& made, std::string& obstacle) const;

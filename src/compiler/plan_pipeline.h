@@ -32,8 +32,8 @@ enum class OutputMemory : uint8_t {
 /// The passes over plans, in order. This is the only list.
 PlanPassList plan_passes(OutputMemory memory, const TargetTraits& target = cpu_traits());
 
-/// Runs passes over a draft, as run_passes() does over a graph. If Options::verify is set, the draft is verified after
-/// each pass that changed it. Throws InternalError naming a pass whose draft does not verify.
+/// Runs passes over a draft, as run_passes() does over a graph. If Options::verify_passes is set, the draft is verified
+/// after each pass that changed it. Throws InternalError naming a pass whose draft does not verify.
 PassReport run_plan_passes(PlanDraft& draft, std::span<const PlanPass> passes);
 
 }  // namespace lucid

@@ -154,14 +154,14 @@ class PlanTable {
   static constexpr int kMaxRaising = 3;
   /// What to do with a call that no plan matches.
   enum class Next : uint8_t {
-    kFindAgain,
-    kRun,
-    kSkipAndRun,
-    kTimeAndRun,
-    kReviewAndRun,
-    kLogSamplingAndRun,
-    kRunUntilItReturns,
-    kRecord
+    kFindAgain,          // plans were added since the search
+    kRun,                // run eagerly
+    kSkipAndRun,         // the budget refuses, and calls wait for plans
+    kTimeAndRun,         // run eagerly and tell the budget the time
+    kReviewAndRun,       // the key is never compiled: drop plans that can no longer match
+    kLogSamplingAndRun,  // the first call that the budget refuses: log what varies
+    kRunUntilItReturns,  // recordings raised: record again once a call returns
+    kRecord              // record; the caller has set `recording_`
   };
 
   PlanTable(std::string name, size_t max_plans, bool waits, int64_t verify, std::optional<bool> dynamic)

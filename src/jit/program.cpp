@@ -77,6 +77,7 @@ bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const
   for (const auto& [handle, offset] : offsets_)
     if (handles[handle]->offset() != offset) return false;
   if (!recorded_.shares(handles, !call_.written.empty())) return false;
+  // A call that writes is never recorded with traced sizes (may_run_twice), so its key fixes all sizes.
   if (!family_ || !call_.written.empty()) return true;
   PlanFamily::Answer answer = family_->plan_for(handles, found.sizes, waits_);
   found.sized = std::move(answer.plan);

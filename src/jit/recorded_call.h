@@ -63,11 +63,12 @@ struct RecordedCall {
     std::vector<HookRef> hooks;
   };
 
-  /// The handles of a call: arguments, captured tensors, and gradients that are read. Returns whether all of these
-  /// gradients exist. `gradients` keeps them alive.
+  /// Appends the captured tensors, then the gradients that the call reads, to the arguments in `handles`. Returns false
+  /// if one of the gradients is missing. `gradients` keeps them alive.
   bool find_handles(SmallVector<TensorImpl*, 16>& handles, RefList<TensorImpl, 4>& gradients) const;
-  /// Whether the captured tensors of another call have the recorded types, the arguments are captured tensors where
-  /// they were in the recorded call, and gradients and hooks are the recorded ones.
+  /// Whether another call may run the plan: its captured tensors and gradients have the recorded types, its arguments
+  /// are captured tensors exactly where they were when recorded, and the hooks are the recorded ones. The key has
+  /// compared the types of the arguments.
   bool fits(std::span<TensorImpl* const> handles) const;
   /// Whether handles share memory as in the recorded call. If `exactly`, others do not; that matters if the call writes
   /// to memory from outside.

@@ -33,7 +33,7 @@ class RecordingBudget {
   }
 
  private:
-  /// If time decides: recordings that are free, and that are free as long as no plan has run.
+  /// If time decides: how many recordings are free once plans have run, and how many before any plan has run.
   static constexpr int64_t kFreeWithHits = 12;
   static constexpr int64_t kFreeWithoutHits = 4;
   /// The shares of the time of eager calls, and of the time that hits would have taken. Plans that evict others may

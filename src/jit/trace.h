@@ -80,7 +80,8 @@ struct Trace {
   std::vector<ValueGuard> guards;
   /// Why the call cannot be compiled; empty if it can.
   std::string obstacle;
-  /// The call created state that later calls reuse, so it is not typical of them: a later call is recorded instead.
+  /// The call created state that later calls reuse, so it is not typical of them. The C++ front records a later call
+  /// instead. The Python front learns the same from its guards, which differ after the call.
   bool sets_up = false;
 };
 

@@ -8,7 +8,7 @@
 /// Names that LUCID_DISABLE_PASSES may contain, in addition to the names of the graph passes (pipeline.h).
 namespace lucid {
 
-/// Plan passes, in the order in which they run (compiler/plan_pipeline.cpp).
+/// Plan passes that can be disabled, in the order in which they run (compiler/plan_pipeline.cpp).
 inline constexpr std::string_view kRematerialize = "Rematerialize";
 inline constexpr std::string_view kPlaceInResults = "PlaceInResults";
 inline constexpr std::string_view kFuseSteps = "FuseSteps";

@@ -8,14 +8,11 @@
 
 namespace lucid {
 
-PassList standard_passes(Gradients gradients) {
+PassList standard_passes() {
   PassList passes;
   // First, so that no other pass spends time on unused nodes.
   passes.push_back(std::make_shared<DeadNodeElimPass>());
-  // The passes below merge and remove nodes. Autodiff adds the gradients of a value in the order of its uses, so
-  // running them before autodiff would change the bits of the sums.
-  if (gradients == Gradients::kPending) return passes;
-  // Before CommonSubexpressionPass, so that nodes no longer differ in a flag that only autodiff uses.
+  // Before CommonSubexpressionPass, so that nodes no longer differ in a flag that is for eager gradients only.
   passes.push_back(std::make_shared<NoGradStripPass>());
   // Before identities, some of which need a constant where the user wrote a computation.
   passes.push_back(std::make_shared<ConstantFoldPass>());

@@ -14,7 +14,7 @@ namespace {
 PassNames disabled_names(const PassList& passes, const PassOptions& options) {
   PassNames known;
   for (const auto& pass : passes) known.insert(pass->name());
-  for (const auto& pass : standard_passes(Gradients::kDone)) known.insert(pass->name());
+  for (const auto& pass : standard_passes()) known.insert(pass->name());
   known.insert(std::begin(kPlanPasses), std::end(kPlanPasses));
   const auto check = [&](std::string_view source, std::string_view name) {
     if (!known.contains(name))
@@ -56,7 +56,7 @@ PassReport run_passes(IRGraph& graph, ConstantPool& constants, const PassList& p
 }
 
 PassReport run_passes(IRGraph& graph, ConstantPool& constants, const PassOptions& options) {
-  return run_passes(graph, constants, standard_passes(Gradients::kDone), options);
+  return run_passes(graph, constants, standard_passes(), options);
 }
 
 }  // namespace lucid

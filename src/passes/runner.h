@@ -21,7 +21,7 @@ struct PassOptions {
 /// pass if the graph does not verify after it.
 PassReport run_passes(IRGraph& graph, ConstantPool& constants, const PassList& passes, const PassOptions& options = {});
 
-/// The same with the standard passes for Gradients::kDone.
+/// The same with the standard passes.
 PassReport run_passes(IRGraph& graph, ConstantPool& constants, const PassOptions& options = {});
 
 }  // namespace lucid

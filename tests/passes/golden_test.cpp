@@ -63,7 +63,7 @@ std::string print(const State& state) {
 }
 
 std::shared_ptr<Pass> find_pass(const std::string& name) {
-  for (const auto& pass : standard_passes(Gradients::kDone))
+  for (const auto& pass : standard_passes())
     if (pass->name() == name) return pass;
   return nullptr;
 }

@@ -14,7 +14,7 @@ namespace {
 class Passes : public testing::TestWithParam<std::string> {
  protected:
   static PassList passes() {
-    PassList all = standard_passes(Gradients::kDone);
+    PassList all = standard_passes();
     if (GetParam() != "all") std::erase_if(all, [](const auto& pass) { return pass->name() != GetParam(); });
     return all;
   }

@@ -57,13 +57,6 @@ TEST(Runner, ReportsPrintOneLinePerPass) {
             "AnotherPass                     0.5 us       8 -> 8      nodes  unchanged\n");
 }
 
-TEST(Runner, OnlyDeadNodesAreRemovedBeforeAutodiff) {
-  IRGraph graph = example();
-  ConstantPool constants;
-  EXPECT_EQ(names_of(run_passes(graph, constants, standard_passes(Gradients::kPending))),
-            std::vector<std::string>{"DeadNodeElimPass"});
-}
-
 TEST(Runner, PassesAreDisabledByName) {
   IRGraph graph = example();
   ConstantPool constants;
@@ -125,7 +118,7 @@ class OwnPass : public Pass {
 TEST(Runner, RunsAnyListOfPasses) {
   IRGraph graph = example();
   ConstantPool constants;
-  PassList passes = standard_passes(Gradients::kDone);
+  PassList passes = standard_passes();
   passes.insert(passes.begin(), std::make_shared<OwnPass>());
   EXPECT_EQ(run_passes(graph, constants, passes).runs.front().name, "OwnPass");
   EXPECT_EQ(graph.nodes.front().op->name(), "exp2");

@@ -198,7 +198,8 @@ def compile(
 ) -> Any:
     """Compiles a function or a module. Results, gradients, random numbers and state stay the same, bit for bit.
 
-    The first call runs eagerly and is recorded; another thread compiles the recording to a plan. Later calls with
+    The first call runs eagerly and is recorded; if it created state, such as that of an optimizer, the second call is
+    recorded instead. Another thread compiles the recording to a plan. Later calls with
     arguments of the same types run that plan. Until it is there they run eagerly or, with `wait=True` or if the
     environment variable LUCID_COMPILE_WAIT is 1, wait for it. A call that cannot be compiled runs eagerly, and
     `explain()` says why. If plans are hardly ever used again, because arguments or state keep changing, fewer and fewer

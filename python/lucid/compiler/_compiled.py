@@ -96,7 +96,7 @@ class _Traced(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """What a plan is made of. The table reads the fields by name."""
+    """What a plan of the table is made of. PythonPlan (python/bindings/python_plan.cpp) reads the fields by name."""
 
     key: CacheKey
     call: _core.RecordedCall
@@ -180,7 +180,7 @@ class Compiled:
         """The options of lucid.compile(), in order."""
         return self.max_cache_entries, self.passes, self.wait, self.dynamic, self.verify
 
-    # The table calls these before and after a call that it records.
+    # PythonCall (python/bindings/python_call.cpp) calls these before and after a call that it records.
 
     def begin(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[_core.Tensor]

@@ -71,8 +71,8 @@ class CodeFacts:
 
     @property
     def reads_gradients(self) -> bool:
-        """Whether code may read or write the attribute `grad` of a tensor. `lucid.autograd.grad(y, x)` does not: calling a
-        gradient raises."""
+        """Whether code may read or write the attribute `grad` of a tensor. `lucid.autograd.grad(y, x)` does not: a
+        gradient cannot be called."""
         return "grad" in self.names - self.only_called
 
     @property
