@@ -279,13 +279,13 @@ PyObject* make_op_function(const Op& op, OpForm form) {
   const bool factory = form == OpForm::kFunction && op.names.is_factory;
   const Extras extras = factory                   ? Extras::kFactory
                         : form == OpForm::kRandom ? Extras::kRandom
-                        : op.takes_alpha()         ? Extras::kAlpha
+                        : op.takes_alpha()        ? Extras::kAlpha
                                                   : Extras::kNone;
   object->reader = new ArgumentReader(op, op.name() + (form == OpForm::kInPlace ? "_" : ""), extras);
   object->vectorcall = form == OpForm::kInPlace  ? call_in_place
                        : form == OpForm::kRandom ? call_random
                        : factory                 ? call_factory
-                       : op.takes_alpha()         ? call_scaled
+                       : op.takes_alpha()        ? call_scaled
                                                  : call_op;
   return reinterpret_cast<PyObject*>(object);
 }
