@@ -126,7 +126,7 @@ void replace_value(GraphHandle& self, ValueId gone, ValueId id) {
 // ---- Passes.
 
 std::shared_ptr<Pass> pass_named(const std::string& name) {
-  for (const auto& pass : standard_passes(Gradients::kDone))
+  for (const auto& pass : standard_passes())
     if (pass->name() == name) return pass;
   throw ValueError("unknown pass {}", name);
 }
