@@ -104,10 +104,10 @@ class GraphCall {
 
   /// A result is a new tensor, also if no node computes it.
   TracedView result_of(ValueId id) {
-    const TracedView view = views_.at(id);
+    TracedView view = views_.at(id);
     const CellRecord& cell = record_.cells[static_cast<size_t>(view.cell)];
     if (!cell.is_outside && !cell.constant) return view;
-    const TracedView copy = add_cell(id, {});
+    TracedView copy = add_cell(id, {});
     views_[id] = view;
     add_copy(Event::Kind::kComputed, id, copy);
     return copy;

@@ -107,6 +107,8 @@ bool TracingContext::keeps_tensors(std::span<const TensorImpl* const> results) c
     if (slot && slots.insert(slot).second) count(slot->grad.load());
   }
   std::vector<const TensorImpl*> roots;
+  // They are only counted, so their order does not matter.
+  // NOLINTNEXTLINE(bugprone-nondeterministic-pointer-iteration-order)
   for (const auto& [tensor, _] : references)
     if (tensor->root()) roots.push_back(tensor->root().get());
   for (const TensorImpl* root : roots) ++references[root];

@@ -24,7 +24,7 @@ class MultiheadAttention : public OptionsLayer<MultiheadAttention, AttentionOpti
       "add_zero_attn: bool = False, kdim: int? = None, vdim: int? = None, batch_first: bool = False, "
       "dtype: dtype? = None)";
   MultiheadAttention() = default;
-  explicit MultiheadAttention(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
+  explicit MultiheadAttention(Options given) : OptionsLayer(given) { build(options.dtype); }
 
   struct Result {
     Tensor output;

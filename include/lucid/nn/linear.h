@@ -12,7 +12,7 @@ class Linear : public OptionsLayer<Linear, LinearOptions> {
   static constexpr const char* kSignature =
       "(in_features: int, out_features: int, _bias: bool = True, dtype: dtype? = None)";
   Linear() = default;
-  explicit Linear(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
+  explicit Linear(Options given) : OptionsLayer(given) { build(options.dtype); }
 
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
@@ -51,7 +51,7 @@ class Bilinear : public OptionsLayer<Bilinear, BilinearOptions> {
   static constexpr const char* kSignature =
       "(in1_features: int, in2_features: int, out_features: int, _bias: bool = True, dtype: dtype? = None)";
   Bilinear() = default;
-  explicit Bilinear(Options given) : OptionsLayer(std::move(given)) { build(options.dtype); }
+  explicit Bilinear(Options given) : OptionsLayer(given) { build(options.dtype); }
 
   Tensor forward(const Tensor& input1, const Tensor& input2);
   Tree forward_with(const Arguments& arguments) override;
