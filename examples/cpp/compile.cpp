@@ -57,7 +57,7 @@ int main() {
 
   // A module that changes is noticed, so nothing has to be invalidated; plans can be dropped all the same.
   model->register_forward_hook(
-      [](nn::Module&, const nn::Arguments&, const Tree& result) { return Tree(result.as_tensor() * 2); });
+      [](nn::Module&, const nn::Arguments&, const lucid::Tree& result) { return lucid::Tree(result.as_tensor() * 2); });
   compare("a module with a new hook", fast_model(image), model(image));
   fast_model.invalidate_cache();
   compare("a module without plans", fast_model(image), model(image));
