@@ -121,8 +121,8 @@ class Facts:
     # Classes that the call could reach when it began; and those of them, and of their bases, that Python code defines.
     classes: ByType[None] = field(default_factory=lambda: ByType({}))
     guarded_classes: ByType[str] = field(default_factory=lambda: ByType({}))
-    # Types that the call may reach and that have impure methods. Code that passes on the name of such a method runs
-    # eagerly.
+    # Types that the call may reach and that have impure methods. If code passes the name of such a method to other
+    # code, the call runs eagerly.
     kinds: ByType[None] = field(default_factory=lambda: ByType({}))
 
     # C functions with effects: the source, its last name, and the reason. The watch sees calls by Python code, but not
