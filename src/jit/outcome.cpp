@@ -86,8 +86,12 @@ class Outcome::Finder {
     if (cell.outside) {
       const auto handle =
           std::find_if(handles_.begin(), handles_.end(), [&](const TensorRef& h) { return h->cell() == cell.outside; });
-      if (handle == handles_.end()) obstacle_ = kNotFound;
+      if (handle == handles_.end()) {
+        obstacle_ = kNotFound;
+        return origin;
+      }
       origin.handle = handle - handles_.begin();
+      origin.geometry.offset -= (*handle)->offset() + context_.shift_of(*cell.outside);
       return origin;
     }
     const auto [found, is_new] = cell_indices_.try_emplace(view.cell, outcome_.cells_.size());
@@ -199,9 +203,9 @@ bool Outcome::fits(std::span<TensorImpl* const> handles) const {
 /// Creates tensors of another call from their origins.
 class Outcome::Maker {
  public:
-  Maker(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells, std::span<Cell* const> cells,
+  Maker(std::span<TensorImpl* const> handles, const HandleMemory& memory, std::span<Cell* const> cells,
         const SizeTrace::Evaluation* sizes)
-      : handles_(handles), handle_cells_(handle_cells), cells_(cells), sizes_(sizes) {}
+      : handles_(handles), memory_(memory), cells_(cells), sizes_(sizes) {}
 
   /// A view of a cell.
   TensorRef at(const Origin& origin) const {
@@ -214,21 +218,29 @@ class Outcome::Maker {
 
  private:
   TensorRef on(const Geometry& geometry, const Origin& origin) const {
-    Cell* const cell = origin.handle >= 0 ? handle_cells_[static_cast<size_t>(origin.handle)] : cells_[origin.cell];
-    return make_ref<TensorImpl>(origin.dtype, geometry.sizes, geometry.strides, geometry.offset, Ref<Cell>(cell));
+    Cell* cell = nullptr;
+    SymInt offset = geometry.offset;
+    if (origin.handle < 0) {
+      cell = cells_[origin.cell];
+    } else {
+      const auto handle = static_cast<size_t>(origin.handle);
+      cell = memory_.cells[handle];
+      offset += memory_.offsets[handle];
+    }
+    return make_ref<TensorImpl>(origin.dtype, geometry.sizes, geometry.strides, offset, Ref<Cell>(cell));
   }
 
   std::span<TensorImpl* const> handles_;
-  std::span<Cell* const> handle_cells_;
+  const HandleMemory& memory_;
   std::span<Cell* const> cells_;
   const SizeTrace::Evaluation* sizes_;
 };
 
-void Outcome::find_contents(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
+void Outcome::find_contents(std::span<TensorImpl* const> handles, const HandleMemory& memory,
                             std::span<Cell* const> cells, const SizeTrace::Evaluation* sizes,
                             Contents& contents) const {
   const GradModeScope mode(false);
-  const Maker maker(handles, handle_cells, cells, sizes);
+  const Maker maker(handles, memory, cells, sizes);
   for (size_t i = 0; i < returned_; ++i) {
     const Result& result = results_[i];
     contents.results.push_back(result.same >= 0 ? TensorRef(contents.results[static_cast<size_t>(result.same)])
@@ -239,9 +251,9 @@ void Outcome::find_contents(std::span<TensorImpl* const> handles, std::span<Cell
       contents.gradients.emplace_back(handle, origin ? maker.at(*origin) : TensorRef());
 }
 
-void Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
-                   std::span<Cell* const> cells, const SizeTrace::Evaluation* sizes, CallResults& results) const {
-  const Maker maker(handles, handle_cells, cells, sizes);
+void Outcome::make(std::span<TensorImpl* const> handles, const HandleMemory& memory, std::span<Cell* const> cells,
+                   const SizeTrace::Evaluation* sizes, CallResults& results) const {
+  const Maker maker(handles, memory, cells, sizes);
   // Leaves are created first, because the graph ends at them; then the nodes, then the other results. Views of handles
   // create the accumulators at which the graph ends, and backward runs those in the order of their creation.
   results.resize(results_.size());

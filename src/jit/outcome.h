@@ -37,10 +37,15 @@ class Outcome {
   /// Whether the handles that the call moves in the gradient graph can be moved, as in the recording: they are neither
   /// views nor leaves that require grad.
   bool fits(std::span<TensorImpl* const> handles) const;
-  /// Creates the results and applies the effects for another call. `handle_cells` are the cells of the handles when
-  /// that call began; `cells` are the new contents of cells(), in the same order. `sizes` are those of the call, if the
-  /// recorded ones are traced.
-  void make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells, std::span<Cell* const> cells,
+  /// The cells of the handles of a call when it began, and where in them the handles were. Since then, other threads
+  /// may have bound them to other memory.
+  struct HandleMemory {
+    std::span<Cell* const> cells;
+    std::span<const SymInt> offsets;
+  };
+  /// Creates the results and applies the effects for another call. `cells` are the new contents of cells(), in the same
+  /// order. `sizes` are those of the call, if the recorded ones are traced.
+  void make(std::span<TensorImpl* const> handles, const HandleMemory& memory, std::span<Cell* const> cells,
             const SizeTrace::Evaluation* sizes, CallResults& results) const;
   /// Where a returned tensor comes from: a handle or a view of it, or else one of cells().
   struct Source {
@@ -56,8 +61,8 @@ class Outcome {
     CallResults results;
     std::vector<std::pair<size_t, TensorRef>> gradients;
   };
-  void find_contents(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
-                     std::span<Cell* const> cells, const SizeTrace::Evaluation* sizes, Contents& contents) const;
+  void find_contents(std::span<TensorImpl* const> handles, const HandleMemory& memory, std::span<Cell* const> cells,
+                     const SizeTrace::Evaluation* sizes, Contents& contents) const;
 
  private:
   /// How a tensor is obtained: from one of the call's handles, or from a cell that the call created.
@@ -69,6 +74,7 @@ class Outcome {
     /// Index in cells(), if there is no handle.
     size_t cell = 0;
     Dtype dtype = Dtype::kF32;
+    /// Of saved tensors on a handle's cell, the offset is relative to that of the handle.
     Geometry geometry;
   };
   struct Result : Origin {

@@ -118,7 +118,7 @@ bool Program::run(const Handles& handles, CallResults& results, Branch& branch) 
   }
   // Nothing fails from here on: the writes are committed, then the results are created.
   frame.commit(*this);
-  recorded_.outcome->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.make_own_cells(),
+  recorded_.outcome->make({handles.all.data(), handles.all.size()}, frame.handle_memory(), frame.make_own_cells(),
                           handles.sized ? &handles.sized->sizes : nullptr, results);
   return true;
 }

@@ -20,7 +20,10 @@ class Program::Frame {
       : is_shadow_(purpose == Purpose::kShadow),
         call_(handles.sized ? handles.sized->call : program.call_),
         handles_(handles.all.data(), handles.all.size()) {
-    for (TensorImpl* handle : handles_) cells_.push_back(handle->cell());
+    for (TensorImpl* handle : handles_) {
+      cells_.push_back(handle->cell());
+      offsets_.push_back(handle->offset());
+    }
     for (const RecordedCall::GeneratorUse& use : program.recorded_.generators)
       numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[use.handle]), use.count);
     const bool packs = !call_.plan->packed_bytes.empty();
@@ -95,6 +98,7 @@ class Program::Frame {
     return own_cells_.pointers();
   }
   std::span<Cell* const> cells() const { return cells_.pointers(); }
+  Outcome::HandleMemory handle_memory() const { return {cells(), {offsets_.data(), offsets_.size()}}; }
 
   // For shadow runs.
   const CallPlan& call() const { return call_; }
@@ -148,6 +152,7 @@ class Program::Frame {
   const CallPlan& call_;
   std::span<TensorImpl* const> handles_;
   RefList<Cell, 32> cells_;  // of the handles
+  SmallVector<SymInt, 32> offsets_;
   RefList<Storage, 32> held_;
   std::vector<ReservedNumbers> numbers_;
   std::vector<int64_t> scalars_;  // the traced numbers; reserved, so that addresses stay valid

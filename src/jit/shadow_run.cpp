@@ -69,7 +69,7 @@ bool ShadowRun::is_invalidated() const {
 Outcome::Contents& ShadowRun::contents() {
   if (contents_) return *contents_;
   contents_.emplace();
-  program_.recorded_.outcome->find_contents({handles_.all.data(), handles_.all.size()}, frame_->cells(),
+  program_.recorded_.outcome->find_contents({handles_.all.data(), handles_.all.size()}, frame_->handle_memory(),
                                             frame_->make_own_cells(), handles_.sized ? &handles_.sized->sizes : nullptr,
                                             *contents_);
   return *contents_;

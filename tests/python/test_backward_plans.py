@@ -399,3 +399,39 @@ def test_random_ops():
         return seen
 
     check_planned(scenario, runs=3)
+
+
+@pytest.mark.parametrize("needs_grad", [False, True])
+def test_batches_may_be_slices_of_one_tensor(needs_grad):
+    data = lucid.randn(24, 12, requires_grad=needs_grad)
+
+    def scenario(wrap):
+        model = nn.Sequential(nn.Linear(12, 8), nn.Tanh(), nn.Linear(8, 5))
+        call = wrap(model)
+        seen = []
+        for start in (0, 6, 18, 12, 0, 6):
+            data.grad = None
+            model.zero_grad()
+            call(data[start : start + 6]).square().sum().backward()
+            seen.append([gradients(model.parameters()), data.grad])
+        return seen
+
+    lucid.manual_seed(0)
+    expected = bits(scenario(lambda model: model))
+    lucid.manual_seed(0)
+    assert bits(scenario(lucid.compile)) == expected
+
+
+def test_saved_parts_of_slices_move_with_them():
+    data = lucid.randn(40)
+    weight = lucid.randn(4, requires_grad=True)
+
+    def f(x):
+        return (x[2:6] * weight).sum() + (x.reshape(2, 4)[1] * weight).exp().sum()
+
+    compiled = lucid.compile(f)
+    for start in (0, 8, 24, 16):
+        x = data[start : start + 8]
+        (expected,) = lucid.autograd.grad(f(x), weight)
+        (found,) = lucid.autograd.grad(compiled(x), weight)
+        assert bits(found) == bits(expected)
