@@ -53,7 +53,7 @@ def work(name, seconds, most):
 
     first = calls(most // 2, time.perf_counter() + seconds)
     lucid.compiler.wait()
-    before = compiled.function.cache_info().hits
+    before = compiled.function.cache_info()
     later = calls(first, math.inf)
     info = compiled.function.cache_info()
     late = {run: spent[first:] for run, spent in times.items()}
@@ -62,7 +62,8 @@ def work(name, seconds, most):
         "equal": not unequal and eager.final() == compiled.final(),
         "unequal_calls": unequal[:20],
         "errors": errors[:3],
-        "share": (info.hits - before) / later,
+        "share": (info.hits - before.hits + info.pieces - before.pieces) / later,
+        "whole": (info.hits - before.hits) / later,
         "eager_us": 1e6 * statistics.median(late[eager]),
         "compiled_us": 1e6 * statistics.median(late[compiled]),
         "median": statistics.median(late[compiled]) / statistics.median(late[eager]),
@@ -81,11 +82,12 @@ def reason(figures):
 
 def row(name, figures):
     if "failed" in figures:
-        return [name, "failed", *[""] * 7, figures["failed"]]
+        return [name, "failed", *[""] * 8, figures["failed"]]
     return [
         name,
         "yes" if figures["equal"] else "NO",
         f"{figures['share']:.0%}",
+        f"{figures['whole']:.0%}",
         *(f"{figures[key]:.2f}" for key in ("median", "mean", "from_first_call")),
         *(f"{figures[key]:.0f}" for key in ("eager_us", "calls", "compiles")),
         "" if figures["share"] >= COVERED else reason(figures),
@@ -130,7 +132,19 @@ def main():
     sys.path.insert(0, str(TESTS))
     import everyday
 
-    head = ["program", "equal", "plans", "median", "mean", "all calls", "eager, us", "calls", "compiles", "reason"]
+    head = [
+        "program",
+        "equal",
+        "plans",
+        "whole",
+        "median",
+        "mean",
+        "all calls",
+        "eager, us",
+        "calls",
+        "compiles",
+        "reason",
+    ]
     found = {}
     for name in arguments.programs or everyday.PROGRAMS:
         found[name] = measure(name, arguments)

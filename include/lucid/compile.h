@@ -28,6 +28,8 @@ struct CompileInfo {
   int64_t eager_calls = 0;
   /// Plans in the cache, each branch counted.
   size_t entries = 0;
+  /// Calls that no plan served, but whose ops all ran in plans.
+  int64_t piecewise_calls = 0;
 };
 
 /// Values that a compiled function reads and that the library cannot see: `[&] { return std::tuple(mode, k); }`.

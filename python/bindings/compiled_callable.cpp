@@ -8,6 +8,7 @@
 
 #include "bindings/jit.h"
 #include "bindings/python_call.h"
+#include "jit/plan_table_calls.h"
 #include "jit/shadow_run.h"
 
 namespace lucid::python {
@@ -24,6 +25,7 @@ struct CallableObject {
   vectorcallfunc vectorcall;
   CallTarget target;
   std::shared_ptr<PlanTable>* table;
+  Parts* parts;
   PyObject* attributes;
   PyObject* weak_references;
 };
@@ -156,7 +158,7 @@ PyObject* cache_info(PyObject* self, PyObject*) {
     size_t bytes = 0;
     for (const Ref<TablePlan>& plan : plans) bytes += plan->program->plan().arena_bytes;
     return nb::make_tuple(counters.hits, counters.misses, counters.compiles, counters.eager_calls, table.filled(),
-                          table.max_plans(), bytes);
+                          table.max_plans(), bytes, counters.piecewise_calls);
   });
 }
 
@@ -170,12 +172,15 @@ PyObject* plans(PyObject* self, PyObject*) {
 }
 
 PyObject* explain(PyObject* self, PyObject*) {
-  return with_table(self, [](PlanTable& table) -> nb::object { return nb::cast(table.explain()); });
+  return with_table(self, [&](PlanTable& table) -> nb::object {
+    return nb::cast(table.explain() + callable(self).parts->explain());
+  });
 }
 
 PyObject* invalidate(PyObject* self, PyObject*) {
-  return with_table(self, [](PlanTable& table) -> nb::object {
+  return with_table(self, [&](PlanTable& table) -> nb::object {
     table.clear();
+    callable(self).parts->clear();
     return nb::none();
   });
 }
@@ -202,6 +207,8 @@ PyObject* new_callable(PyTypeObject* type, PyObject*, PyObject*) {
     object.target.recorder = Py_NewRef(Py_None);
     object.target.passes = Py_NewRef(Py_None);
     object.table = new std::shared_ptr<PlanTable>;
+    object.parts = new Parts;
+    object.target.parts = object.parts;
     return self.release().ptr();
   });
 }
@@ -229,6 +236,8 @@ int traverse_callable(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(object.target.recorder);
   Py_VISIT(object.target.passes);
   Py_VISIT(object.attributes);
+  if (object.parts)
+    if (const int status = object.parts->traverse(visit, arg)) return status;
   // While a call runs, it shares ownership of the table.
   if (!object.table || object.table->use_count() != 1) return 0;
   int status = 0;
@@ -244,6 +253,7 @@ int clear_callable(PyObject* self) {
   Py_CLEAR(object.target.recorder);
   Py_CLEAR(object.target.passes);
   Py_CLEAR(object.attributes);
+  if (object.parts) object.parts->clear();
   if (object.table && *object.table) (*object.table)->drop();
   return 0;
 }
@@ -254,6 +264,7 @@ void dealloc_callable(PyObject* self) {
   if (callable(self).weak_references) PyObject_ClearWeakRefs(self);
   clear_callable(self);
   delete callable(self).table;
+  delete callable(self).parts;
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -302,6 +313,19 @@ PyType_Spec spec = {"lucid._core.CompiledCallable", sizeof(CallableObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL, slots};
 
 }  // namespace
+
+bool Parts::is_small(const nb::object& compiled) {
+  if (!compiled.is_valid()) return false;
+  size_t plans = 0, large = 0;
+  (*callable(compiled.ptr()).table)->for_each_plan([&](const TablePlan& plan, uint32_t references) {
+    if (references == 1) return;  // it is being compiled
+    ++plans;
+    large += plan.program->graph().nodes.size() >= kFewNodes;
+  });
+  return plans > 0 && large == 0;
+}
+
+Parts& Parts::parts_of(const nb::object& compiled) { return *callable(compiled.ptr()).parts; }
 
 void bind_compiled_callable(nb::module_& module) {
   // The key by which plans are found, for comparing calls.

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "bindings/convert.h"
 #include "bindings/module_object.h"
+#include "bindings/parts.h"
 #include "nn/bridge.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
@@ -114,7 +115,12 @@ static PyObject* call_with_hooks(PyObject* self, PyObject* const* arguments, siz
 }
 
 PyObject* vectorcall_module(PyObject* self, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names) {
-  return guarded([&] {
+  return guarded([&]() -> PyObject* {
+    if (Parts::any()) [[unlikely]] {
+      const auto make = [&] { return nb::borrow(self); };
+      PyObject* const result = Parts::call(self, make, arguments, flagged_count, keyword_names);
+      if (result || PyErr_Occurred()) return result;
+    }
     if (Py_TYPE(self)->tp_call == call_module) [[likely]]
       return call_with_hooks(self, arguments, flagged_count, keyword_names);
     return call_patched(self, arguments, PyVectorcall_NARGS(flagged_count), keyword_names);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "bindings/gil.h"
+#include "bindings/parts.h"
 #include "bindings/tensor_object.h"
 #include "bindings/tree.h"
 #include "tensor/api.h"
@@ -203,8 +204,15 @@ void bind_optimizer(nb::module_& module) {
           "set_to_none"_a = true, "Drops the gradients of all parameters, or fills them with zeros.")
       .def(
           "_step",
-          [](OptimizerHandle& self, nb::handle closure) {
-            return to_object(ref_of(held(self)->step(closure_of(closure))));
+          [](nb::handle self, nb::handle closure) {
+            if (Parts::any() && closure.is_none()) {
+              const auto make = [&] { return nb::object(self.attr("_step_alone")); };
+              PyObject* const arguments[] = {closure.ptr()};
+              PyObject* const result = Parts::call(self.ptr(), make, arguments, 1, nullptr);
+              if (result) return nb::steal(result);
+              if (PyErr_Occurred()) throw nb::python_error();
+            }
+            return nb::object(to_object(ref_of(held(nb::cast<OptimizerHandle&>(self))->step(closure_of(closure)))));
           },
           "closure"_a.none())
       .def_prop_ro("_has_stepped", [](OptimizerHandle& self) { return self.optimizer->steps_taken() > 0; })

@@ -58,6 +58,7 @@ void PythonCall::missed(PlanTable& table, bool records) const {
 }
 
 PyObject* PythonCall::record(PlanTable::Recording& recording) const {
+  const Parts::Scope parts(target_.parts, target_.recorder, Parts::Use::kNote);
   if (flat_.is_too_deep) {
     PyObject* const result = run();
     recording.returned(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bindings/call_key.h"
+#include "bindings/parts.h"
 #include "bindings/python_plan.h"
 #include "jit/plan_table.h"
 
@@ -16,6 +17,8 @@ struct CallTarget {
   PyObject* recorder;
   /// A list of passes, or None for the standard ones.
   PyObject* passes;
+  /// What the function calls while no plan serves it.
+  Parts* parts;
 };
 
 /// One call from Python: a front of a plan table.
@@ -39,7 +42,17 @@ class PythonCall {
     return guards.check({values_, count_, names_}, tensors(), handles.found) &&
            as_python(plan).find_numbers(key().numbers(), handles.numbers);
   }
-  PyObject* run() const { return checked(call_target()).release().ptr(); }
+  PyObject* run() const {
+    const Parts::Scope parts(target_.parts, target_.recorder, Parts::Use::kNote);
+    return checked(call_target()).release().ptr();
+  }
+  template <typename Finish>
+  PyObject* run_in_pieces(const Finish& finish) const {
+    const Parts::Scope parts(target_.parts, target_.recorder, Parts::Use::kRun);
+    nb::object result = checked(call_target());
+    finish();
+    return result.release().ptr();
+  }
   std::optional<PyObject*> replay(const jit::TablePlan& plan, const jit::Program::Handles& handles,
                                   jit::Program::Branch& branch) const {
     jit::CallResults results;

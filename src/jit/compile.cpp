@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "jit/cpp_call.h"
+#include "jit/plan_table_calls.h"
 
 namespace lucid {
 
@@ -55,7 +56,8 @@ std::string CompiledCalls::plan(CallArguments arguments, bool timed) const {
 
 CompileInfo CompiledCalls::info() const {
   const jit::PlanCounters counters = table_->plans().counters();
-  return {counters.hits, counters.misses, counters.compiles, counters.eager_calls, table_->plans().filled()};
+  return {counters.hits,        counters.misses,          counters.compiles,
+          counters.eager_calls, table_->plans().filled(), counters.piecewise_calls};
 }
 
 std::string CompiledCalls::explain() const { return table_->plans().explain(); }

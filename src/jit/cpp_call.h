@@ -19,6 +19,12 @@ class CppCall {
   void missed(PlanTable& table, bool records) const;
   bool is_stale(const TablePlan&, bool) const { return false; }
   Result run() const { return function_(nullptr); }
+  template <typename Finish>
+  Result run_in_pieces(const Finish& finish) const {
+    Result result = run();
+    finish();
+    return result;
+  }
   std::optional<Result> replay(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const;
   std::optional<Result> verify(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const;
   Result record(PlanTable::Recording& recording) const;

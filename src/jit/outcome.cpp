@@ -86,12 +86,11 @@ class Outcome::Finder {
     if (cell.outside) {
       const auto handle =
           std::find_if(handles_.begin(), handles_.end(), [&](const TensorRef& h) { return h->cell() == cell.outside; });
-      if (handle == handles_.end()) {
-        obstacle_ = kNotFound;
-        return origin;
-      }
       origin.handle = handle - handles_.begin();
-      origin.geometry.offset -= (*handle)->offset() + context_.shift_of(*cell.outside);
+      if (handle == handles_.end())
+        obstacle_ = kNotFound;
+      else
+        origin.geometry.offset -= (*handle)->offset() + context_.shift_of(*cell.outside);
       return origin;
     }
     const auto [found, is_new] = cell_indices_.try_emplace(view.cell, outcome_.cells_.size());

@@ -14,6 +14,8 @@ struct PlanCounters {
   int64_t recompiles = 0;
   /// Calls that ran eagerly because they cannot be compiled.
   int64_t eager_calls = 0;
+  /// Calls that no plan served, but whose ops all ran in plans: see DeferredPlans.
+  int64_t piecewise_calls = 0;
 
   PlanCounters& operator+=(const PlanCounters& other);
 };

@@ -60,6 +60,7 @@ std::string PlanTable::explain() {
   std::string text =
       fmt::format("{}: {} of at most {} plans\n  {} hits, {} misses, {} compiles, {} eager calls", name_, filled(),
                   max_plans_, counted.hits, counted.misses, counted.compiles, counted.eager_calls);
+  if (counted.piecewise_calls > 0) text += fmt::format(", {} calls in pieces", counted.piecewise_calls);
   for (size_t i = 0; i < made.size(); ++i) append_plan(text, *made[i], i + 1);
   const std::lock_guard lock(mutex());
   for (const std::string& event : events_) text += "\n  " + event;

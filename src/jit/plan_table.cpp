@@ -7,6 +7,7 @@
 
 #include "base/blocking.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "base/out_of_memory.h"
 
@@ -45,6 +46,7 @@ PlanCounters& PlanCounters::operator+=(const PlanCounters& other) {
   compiles += other.compiles;
   recompiles += other.recompiles;
   eager_calls += other.eager_calls;
+  piecewise_calls += other.piecewise_calls;
   return *this;
 }
 
@@ -130,20 +132,20 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       if (changes_ != changes) return Next::kFindAgain;
       if (known && !known->reason.empty() && known->raised < kMaxRaising) {
         ++counters_.eager_calls;
-        return should_review(*known) ? Next::kReviewAndRun : Next::kRun;
+        return should_review(*known) ? Next::kReviewAndDefer : Next::kDefer;
       }
       ++counters_.misses;
       if (known && known->raised >= kMaxRaising) return Next::kRunUntilItReturns;
       // Its plan is being compiled; or calls with many keys would outrun the compile thread.
       if (!waits_ && (pends || pending_.size() >= max_plans_)) return Next::kTimeAndRun;
       // If another thread is recording, this call runs eagerly; the plan will serve the next call.
-      if (!recording_.try_acquire()) return Next::kRun;
+      if (!recording_.try_acquire()) return Next::kTimeAndRun;
       const bool is_full = plans_.size() >= max_plans_ && filled_now() >= max_plans_;
       if (budget_.take(counters_now().hits, is_full)) return Next::kRecord;
       recording_.release();
       // Once after each recording: to find what differs takes as long as several short calls.
-      if (budget_.skipped() == 1) return Next::kLogSamplingAndRun;
-      return waits_ ? Next::kSkipAndRun : Next::kTimeAndRun;
+      if (budget_.skipped() == 1) return Next::kLogSamplingAndDefer;
+      return waits_ ? Next::kSkipAndDefer : Next::kTimeAndDefer;
     }
   }
   finish_recordings_of(key);
@@ -153,6 +155,25 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
 void PlanTable::ran_eagerly(std::chrono::nanoseconds time) {
   const std::lock_guard lock(mutex());
   budget_.ran_eagerly(time.count());
+}
+
+PieceScore::Mode PlanTable::next_mode() {
+  // What a call does must not depend on the clock if calls wait for plans.
+  if (waits_) return {};
+  const std::lock_guard lock(mutex());
+  return pieces_.next();
+}
+
+void PlanTable::ran(PieceScore::Mode mode, const std::optional<DeferredCounts>& counts, std::chrono::nanoseconds time) {
+  const std::lock_guard lock(mutex());
+  const bool is_planned = counts && counts->batches > 0 && counts->planned == counts->batches;
+  counters_.piecewise_calls += is_planned;
+  if (mode.in_pieces) pieces_.ran_in_pieces(is_planned);
+  if (!mode.is_timed) return;
+  const std::optional<double> ratio = pieces_.took(mode, time.count());
+  if (ratio && options().logs(kLogTopic))
+    log(kLogTopic, fmt::format("{}: in pieces, calls take {:.2f} times as long as they are", name_, *ratio));
+  if (ratio && !pieces_.in_pieces()) add_event("runs without pieces, which would take longer");
 }
 
 void PlanTable::has_returned(const CallKey& key) {
@@ -248,6 +269,7 @@ void PlanTable::drop() {
   ++generation_;
   ++changes_;
   budget_ = RecordingBudget(max_plans_, !waits_, counters_.hits);
+  pieces_ = {};
   entries.swap(entries_);
   fixed_.clear();
   plans.swap(plans_);

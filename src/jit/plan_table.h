@@ -15,12 +15,14 @@
 #include "base/ref_list.h"
 #include "jit/branch_score.h"
 #include "jit/call_key.h"
+#include "jit/piece_score.h"
 #include "jit/plan_counters.h"
 #include "jit/program.h"
 #include "jit/recording_budget.h"
 #include "jit/shadow_run.h"
 #include "jit/table_plan.h"
 #include "jit/varying_numbers.h"
+#include "tensor/deferred_ops.h"
 
 namespace lucid::jit {
 
@@ -42,6 +44,7 @@ namespace lucid::jit {
 ///                                          whether a plan with this key serves the arguments, but depends on state
 ///                                          that has changed; `was_asked` if holds() was called for it
 ///   Result run() const                     runs the function eagerly
+///   Result run_in_pieces(finish) const     the same with what it calls compiled, then calls `finish`
 ///   std::optional<Result> replay(const TablePlan&, const Program::Handles&, Program::Branch&) const
 ///                                          runs the plan and rebuilds the result; empty if Program::run() failed
 ///   std::optional<Result> verify(const TablePlan&, const Program::Handles&, Program::Branch&) const
@@ -154,14 +157,15 @@ class PlanTable {
   static constexpr int kMaxRaising = 3;
   /// What to do with a call that no plan matches.
   enum class Next : uint8_t {
-    kFindAgain,          // plans were added since the search
-    kRun,                // run eagerly
-    kSkipAndRun,         // the budget refuses, and calls wait for plans
-    kTimeAndRun,         // run eagerly and tell the budget the time
-    kReviewAndRun,       // the key is never compiled: drop plans that can no longer match
-    kLogSamplingAndRun,  // the first call that the budget refuses: log what varies
-    kRunUntilItReturns,  // recordings raised: record again once a call returns
-    kRecord              // record; the caller has set `recording_`
+    kFindAgain,            // plans were added since the search
+    kTimeAndRun,           // run eagerly until there is a plan, and tell the budget the time
+    kRunUntilItReturns,    // recordings raised: record again once a call returns
+    kDefer,                // the key is never compiled: run the function, and defer its ops
+    kReviewAndDefer,       // the same; drop plans that can no longer match
+    kSkipAndDefer,         // the budget refuses, and calls wait for plans
+    kTimeAndDefer,         // the budget refuses: tell it the time
+    kLogSamplingAndDefer,  // the first call that the budget refuses: log what varies
+    kRecord                // record; the caller has set `recording_`
   };
 
   PlanTable(std::string name, size_t max_plans, bool waits, int64_t verify, std::optional<bool> dynamic)
@@ -186,6 +190,12 @@ class PlanTable {
   template <typename Front>
   TablePlan* replay(const Front& front, const Candidates& candidates, uint64_t rebinds,
                     std::optional<typename Front::Result>& result, bool& must_run);
+  /// Runs the function in pieces: defers its ops (see DeferredOps), and compiles what it calls. If that takes longer
+  /// than running the function as it is, does the latter.
+  template <typename Front>
+  typename Front::Result run_in_pieces(const Front& front);
+  PieceScore::Mode next_mode();
+  void ran(PieceScore::Mode mode, const std::optional<DeferredCounts>& counts, std::chrono::nanoseconds time);
   /// A branch has run, or no branch matched.
   void prefer(const TablePlan& plan);
   void count_unknown_branch(const TablePlan& plan);
@@ -254,6 +264,7 @@ class PlanTable {
   /// How many calls have run a plan; counted only for `verify_`.
   std::atomic<int64_t> replays_ = 0;
   RecordingBudget budget_;
+  PieceScore pieces_;
   BusyFlag recording_;  // set while a thread records
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
   std::map<std::string, FixedNumbers, std::less<>> fixed_;  // by structure
@@ -309,127 +320,6 @@ void finish_all_recordings();
 std::vector<Ref<TablePlan>> plans_of_all_tables();
 /// The counters of all tables of the process. Finishes their recordings.
 PlanCounters total_counters();
-
-template <typename Front>
-typename Front::Result PlanTable::call(const Front& front) {
-  const uint64_t rebinds = rebinds_by_other_threads();
-  for (;;) {
-    Candidates candidates;
-    const uint64_t changes = find_for_call(front.key(), candidates);
-    std::optional<typename Front::Result> result;
-    bool must_run = false;
-    if (const TablePlan* plan = replay(front, candidates, rebinds, result, must_run)) {
-      plan->hits_.fetch_add(1, std::memory_order_relaxed);
-      return std::move(*result);
-    }
-    if (must_run) return front.run();
-    // A plan that is removed now must not be held during the call.
-    candidates.clear();
-    switch (next(front.key(), changes)) {
-      case Next::kFindAgain:
-        continue;
-      case Next::kRecord: {
-        Recording recording(*this, front.key(), rebinds);
-        front.missed(*this, true);
-        return front.record(recording);
-      }
-      case Next::kRunUntilItReturns: {
-        auto result = front.run();
-        has_returned(front.key());
-        return result;
-      }
-      case Next::kLogSamplingAndRun:
-        log_sampling(front);
-        review_stale(front);
-        return front.run();
-      case Next::kSkipAndRun:
-        review_stale(front);
-        return front.run();
-      case Next::kTimeAndRun: {
-        review_stale(front);
-        const auto start = std::chrono::steady_clock::now();
-        auto result = front.run();
-        ran_eagerly(std::chrono::steady_clock::now() - start);
-        return result;
-      }
-      case Next::kReviewAndRun:
-        front.missed(*this, false);
-        return front.run();
-      case Next::kRun:
-        return front.run();
-    }
-  }
-}
-
-template <typename Front>
-TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates, uint64_t rebinds,
-                             std::optional<typename Front::Result>& result, bool& must_run) {
-  Program::Branch branch;
-  const TablePlan* tried = nullptr;
-  for (TablePlan* plan : candidates.pointers()) {
-    Program::Handles handles;
-    if (!plan->program->recorded().is_on(branch) || !front.holds(*plan, handles)) continue;
-    // The arguments may have other types than those in the key, if the call has waited since it was made.
-    if (rebinds_by_other_threads() != rebinds) {
-      must_run = true;
-      return nullptr;
-    }
-    if (!plan->program->fits(front.tensors(), handles)) {
-      must_run |= handles.is_pending;
-      continue;
-    }
-    const bool verifies = verifies_next() && ShadowRun::is_possible(*plan->program, handles);
-    result = verifies ? front.verify(*plan, handles, branch) : front.replay(*plan, handles, branch);
-    if (result) {
-      if (plan->is_branch()) prefer(*plan);
-      return plan;
-    }
-    // A check failed and nothing was written: the function raises the error when it runs eagerly.
-    if (!plan->is_branch()) {
-      must_run = true;
-      return nullptr;
-    }
-    if (!tried) tried = plan;
-  }
-  if (tried) count_unknown_branch(*tried);
-  return nullptr;
-}
-
-template <typename Front>
-TablePlan* PlanTable::first_that_fits(const Front& front, const Candidates& candidates, Program::Handles& handles) {
-  for (TablePlan* plan : candidates.pointers())
-    if (front.holds(*plan, handles) && plan->program->fits(front.tensors(), handles)) return plan;
-  return nullptr;
-}
-
-template <typename Front>
-void PlanTable::review_stale(const Front& front) {
-  {
-    const auto [plan, is_pending] = newest_unless_stale(front.key());
-    if (!plan || !front.is_stale(*plan, !is_pending)) return;
-    plan->was_stale_ = true;
-  }
-  front.missed(*this, false);
-}
-
-template <typename Front>
-void PlanTable::log_sampling(const Front& front) {
-  const Ref<TablePlan> alike = newest_alike(front.key());
-  log_sampling(alike ? front.difference(*alike) : "the types of its arguments vary");
-}
-
-template <typename Front>
-Ref<TablePlan> PlanTable::find(const Front& front) const {
-  Program::Handles handles;
-  return find(front, handles);
-}
-
-template <typename Front>
-Ref<TablePlan> PlanTable::find(const Front& front, Program::Handles& handles) const {
-  Candidates candidates;
-  find_candidates(front.key(), candidates);
-  return first_that_fits(front, candidates, handles);
-}
 
 template <typename Visit>
 void PlanTable::for_each_plan(const Visit& visit) const {

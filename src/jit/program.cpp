@@ -9,15 +9,18 @@
 #include "jit/program_frame.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/compute.h"
+#include "tensor/deferred_ops.h"
 #include "tensor/grad_mode.h"
 #include "tensor/random.h"
 
 namespace lucid::jit {
 namespace {
 
-/// Whether only the leaf and the caller's reference hold the gradient, and nothing else holds its memory.
+/// Whether only the leaf and the caller's reference hold the gradient, and nothing else holds its memory or will read
+/// it.
 bool is_exclusive_to_leaf(const TensorRef& gradient) {
-  return gradient->use_count() == 2 && gradient->cell()->is_exclusive();
+  const Cell& cell = *gradient->cell();
+  return gradient->use_count() == 2 && cell.deferred_use() == DeferredUse::kNone && cell.is_exclusive();
 }
 
 }  // namespace
@@ -64,6 +67,13 @@ bool Program::find_handles(std::span<TensorImpl* const> arguments, Handles& hand
   for (TensorImpl* argument : arguments) handles.all.push_back(argument);
   for (TensorImpl* argument : handles.found.pointers()) handles.all.push_back(argument);
   return recorded_.find_handles(handles.all, handles.gradients);
+}
+
+void Program::run_deferred(std::span<TensorImpl* const> arguments, Handles& found) const {
+  if (!find_handles(arguments, found)) return;
+  for (const TensorImpl* handle : found.all)
+    if (!call_.written.empty() || handle->cell()->deferred_use() == DeferredUse::kWrites)
+      handle->cell()->run_deferred();
 }
 
 bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const {
@@ -126,6 +136,8 @@ bool Program::run(const Handles& handles, CallResults& results, Branch& branch) 
 bool Program::run(std::span<TensorImpl* const> arguments, CallResults& results) const {
   Handles handles;
   Branch branch;
+  if (DeferredOps::any()) [[unlikely]]
+    run_deferred(arguments, handles);
   return numbers_ == 0 && find_handles(arguments, handles) && run(handles, results, branch);
 }
 

@@ -61,6 +61,8 @@ class Program : public RefCounted {
   /// Whether the captured tensors have the recorded types, and all tensors the recorded aliasing, and all traced
   /// numbers have a value. If so, fills `handles` for run().
   bool fits(std::span<TensorImpl* const> arguments, Handles& handles) const;
+  /// Runs the deferred ops that use memory which a run reads or writes. Must precede fits().
+  void run_deferred(std::span<TensorImpl* const> arguments, Handles& handles) const;
   using Branch = RecordedCall::Branch;
   /// Whether the recorded call read values of tensors. Calls that would read others need another program.
   bool reads_values() const { return !recorded_.branch.empty(); }

@@ -4,7 +4,7 @@ namespace lucid::jit {
 
 bool RecordingBudget::take_by_time(int64_t hits, bool evicts) {
   const int64_t new_hits = hits - spent_hits_;
-  const int64_t free = new_hits > 0 ? kFreeWithHits : kFreeWithoutHits;
+  const int64_t free = new_hits > 0 && spent_ <= kFreeTime ? kFreeWithHits : kFreeWithoutHits;
   const double share = evicts ? kHitShareIfEvicting : kHitShare;
   const double earned = kEagerShare * eager_ + share * eager_call() * static_cast<double>(new_hits);
   if (recordings_ >= free && spent_ > earned) {

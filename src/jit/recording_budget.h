@@ -33,9 +33,11 @@ class RecordingBudget {
   }
 
  private:
-  /// If time decides: how many recordings are free once plans have run, and how many before any plan has run.
+  /// If time decides: how many recordings are free once plans have run, if they took less than kFreeTime, and how many
+  /// are anyway.
   static constexpr int64_t kFreeWithHits = 12;
   static constexpr int64_t kFreeWithoutHits = 4;
+  static constexpr double kFreeTime = 100e6;
   /// The shares of the time of eager calls, and of the time that hits would have taken. Plans that evict others may
   /// save no time at all.
   static constexpr double kEagerShare = 0.03;

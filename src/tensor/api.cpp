@@ -133,6 +133,7 @@ void* Tensor::write_pointer(Dtype dtype) {
   check_stored_as(unwrap(*this), dtype);
   on_escape(*impl_, "writes values of a tensor");
   impl_->before_write();
+  impl_->cell()->run_deferred();
   // The library cannot know when, or for how long, the caller writes through the pointer.
   impl_->cell()->packed_forms().stop_keeping();
   return impl_->data();

@@ -11,6 +11,7 @@
 #include "tensor/autograd_meta.h"
 #include "tensor/composite.h"
 #include "tensor/compute.h"
+#include "tensor/deferred_ops.h"
 #include "tensor/execute.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host.h"
@@ -76,6 +77,10 @@ EagerEmitter& eager() {
 }
 
 Values compute(const Call& call) {
+  if (DeferredOps::is_deferring()) [[unlikely]] {
+    if (!eager_observer() && !call.op().host) return DeferredOps::get().compute(call);
+    DeferredOps::get().run();
+  }
   Values results = call.op().host ? compute_on_host(call) : execute(call);
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->computed(call, results);
@@ -84,6 +89,10 @@ Values compute(const Call& call) {
 
 void compute_into(const Call& call, std::span<TensorImpl* const> destinations) {
   EagerObserver* const observer = eager_observer();
+  if (DeferredOps::is_deferring()) [[unlikely]] {
+    if (!observer) return DeferredOps::get().compute_into(call, destinations);
+    DeferredOps::get().run();
+  }
   if (observer) [[unlikely]]
     observer->writes(call, destinations);
   execute_into(call, destinations);

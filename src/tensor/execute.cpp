@@ -7,6 +7,7 @@
 #include "base/ref_list.h"
 #include "base/size_trace.h"
 #include "runtime/imported_memory.h"
+#include "tensor/deferred_ops.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/observer.h"
@@ -193,6 +194,13 @@ void execute_into(OwnCall& own) {
   targets.after_write();
 }
 
+/// Runs deferred ops of this or another thread that write to operands: holding the operands' memory gives up no lock.
+[[gnu::noinline]] void run_deferred(const Call& call) {
+  for (const Operand& operand : call.operands())
+    if (operand.is_value() && tensor_of(operand)->cell()->deferred_use() == DeferredUse::kWrites)
+      tensor_of(operand)->cell()->run_deferred();
+}
+
 /// Makes the plan of a call.
 [[gnu::noinline]] Values execute_first(const Call& call, BorrowScope& operands) {
   const OwnCall own(call);
@@ -209,6 +217,8 @@ void execute_into(OwnCall& own) {
 
 Values execute(const Call& call) {
   const SizeTrace::Pause pause;
+  if (DeferredOps::any()) [[unlikely]]
+    run_deferred(call);
   BorrowScope operands;
   const EagerPlan* const plan = find_eager_plan(call, {});
   if (!plan) [[unlikely]]
@@ -220,6 +230,10 @@ Values execute(const Call& call) {
 
 void execute_into(const Call& call, std::span<TensorImpl* const> destinations) {
   const SizeTrace::Pause pause;
+  if (DeferredOps::any()) [[unlikely]] {
+    run_deferred(call);
+    for (const TensorImpl* destination : destinations) destination->cell()->run_deferred();
+  }
   BorrowScope operands;
   const EagerPlan* plan = find_eager_plan(call, destinations);
   if (!plan || first_overwritten(call, *plan->plan, destinations) < call.count()) [[unlikely]] {

@@ -16,6 +16,7 @@
 #include "compiler/compile_plan.h"
 #include "ir/evaluate.h"
 #include "ir/graph_emitter.h"
+#include "passes/may_raise.h"
 
 namespace lucid {
 namespace {
@@ -153,6 +154,30 @@ void check_destinations(const Call& call, const OneOpGraph& source, std::span<Te
   }
 }
 
+Scalar plain_number(const Scalar& number) {
+  return number.is_size() ? Scalar(number.size().unguarded()) : number.with_trace(0);
+}
+
+/// Says which calls the plan serves.
+void describe_calls(const Call& call, EagerPlan& plan) {
+  static std::atomic<uint64_t> next_serial = 1;
+  plan.serial = next_serial.fetch_add(1, std::memory_order_relaxed);
+  plan.op = &call.op();
+  const SizeReplacer plain;
+  plan.attributes = plain(call.attributes());
+  plan.may_fail = may_raise(call);
+  for (const Operand& operand : call.operands()) {
+    EagerPlan::Form& form = plan.operands.emplace_back();
+    if (!operand.present()) continue;
+    form.dtype = operand.dtype();
+    form.kind = operand.is_value() ? EagerPlan::Form::Kind::kTensor : EagerPlan::Form::Kind::kNumber;
+    if (operand.is_value())
+      form.geometry = plain(Geometry{tensor_of(operand)->sizes(), tensor_of(operand)->strides(), 0});
+    else
+      form.number = plain_number(operand.scalar());
+  }
+}
+
 Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   // The graph copies all that is known of the operands.
   OneOpGraph source(call);
@@ -168,6 +193,8 @@ Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destina
   forget_traces(source, geometries);
   auto entry = make_ref<EagerPlan>();
   entry->number_dtypes = std::move(source.number_dtypes);
+  entry->destinations = geometries;
+  describe_calls(call, *entry);
   const BlockingScope compiling;
   entry->plan = compile_plan(source.graph, source.inputs, {.destinations = geometries});
   return entry;

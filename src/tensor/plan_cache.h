@@ -18,11 +18,31 @@ using PlanKey = SmallVector<int64_t, 48>;
 
 /// A compiled one-op plan, and how its operands are passed.
 struct EagerPlan : RefCounted {
+  /// An operand of the calls that the plan serves. A number that is passed at run time is given by its category.
+  struct Form {
+    enum class Kind : uint8_t { kAbsent, kTensor, kNumber } kind = Kind::kAbsent;
+    Dtype dtype = Dtype::kF32;
+    Geometry geometry;
+    Scalar number;
+  };
+
   uint64_t hash = 0;
   std::vector<int64_t> key;
   Ref<Plan> plan;
   /// For each operand, the dtype that a number is stored as. The plan's inputs are the present operands, in order.
   std::vector<Dtype> number_dtypes;
+
+  // The calls that it serves.
+  const Op* op = nullptr;
+  Attributes attributes;
+  std::vector<Form> operands;
+  std::vector<Geometry> destinations;
+  /// Whether a run may fail, because a kernel checks values.
+  bool may_fail = false;
+  /// Differs from that of any other plan of the process.
+  uint64_t serial = 0;
+  /// The last batch of deferred ops that uses the plan, and holds it.
+  mutable uint64_t batch = 0;
 };
 
 /// True if the op's numbers are passed at run time, so that their values are not part of the key. Otherwise the op's

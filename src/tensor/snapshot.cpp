@@ -78,8 +78,12 @@ void Cell::unlink(Snapshot& snapshot) {
 }
 
 bool Cell::is_exclusive() const {
+  // Deferred ops hold one reference.
+  const uint32_t references = deferred_use() == DeferredUse::kNone ? 1 : 2;
+  if (use_count() != references || has_snapshots()) return false;
   // No other thread can replace the storage of a cell with a single handle.
-  return use_count() == 1 && !has_snapshots() && storage_.get()->use_count() == 1 && !storage_.get()->borrowed();
+  const Storage* const storage = storage_.get();
+  return !storage || (storage->use_count() == 1 && !storage->borrowed());
 }
 
 /// Snapshots that were moved to other memory while the cell's lock was held. The observer is notified, and the cells
@@ -112,11 +116,20 @@ class Cell::Moves {
   std::vector<Ref<Cell>> left_;
 };
 
+std::unique_lock<Mutex> Cell::lock_after_deferred() const {
+  for (;;) {
+    if (deferred_use() == DeferredUse::kWrites) [[unlikely]]
+      run_deferred();
+    std::unique_lock lock(lock_of(stripe_));
+    if (deferred_use() != DeferredUse::kWrites) return lock;
+  }
+}
+
 void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
   const auto [begin, end] = byte_range(geometry, dtype);
   Moves moves;
   {
-    const std::lock_guard guard(lock_of(stripe_));
+    const std::unique_lock guard = lock_after_deferred();
     std::vector<Snapshot*> hits;
     if (index_) {
       index_->find(begin, end, hits);
@@ -131,7 +144,7 @@ void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
       bytes += static_cast<size_t>(numel(s->geometry_.sizes)) * size_of(s->dtype_);
       pinned |= s->pinned_;
     }
-    const Ref<Storage> storage = this->storage();
+    const Ref<Storage> storage = storage_.load();
     if (pinned || bytes > storage->bytes()) {
       leave_memory_to_snapshots(storage->copy(), moves);
     } else {
@@ -142,8 +155,11 @@ void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
 }
 
 void Cell::replace_storage(Ref<Storage> storage) {
+  if (deferred_use() != DeferredUse::kNone) [[unlikely]]
+    run_deferred();
   count_write();
   packed_forms_.drop();
+  is_borrowed_.store(storage->borrowed(), std::memory_order_relaxed);
   Moves moves;
   {
     // Lock even if there are no snapshots: one may be taken and pinned meanwhile, and must keep its memory.
@@ -157,9 +173,10 @@ void Cell::replace_storage(Ref<Storage> storage) {
 }
 
 void Cell::leave_memory_to_snapshots(Ref<Storage> replacement, Moves& moves) {
-  auto old = Ref<Cell>::adopt(new Cell(storage(), stripe_));
+  auto old = Ref<Cell>::adopt(new Cell(storage_.load(), stripe_));
   for (Snapshot* s = first_snapshot_; s; s = s->next_) moves.add(*s, s->geometry_, old);
   // Nothing below throws.
+  is_borrowed_.store(replacement->borrowed(), std::memory_order_relaxed);
   storage_.store(std::move(replacement));
   while (Snapshot* s = first_snapshot_) {
     unlink(*s);
@@ -181,7 +198,7 @@ void Snapshot::take(const TensorImpl& tensor) {
     const std::lock_guard guard(lock_of(stripe_));
     set_range();
     cell_->link(*this);
-    if (cell_->storage()->borrowed()) copy_out(moves);
+    if (cell_->is_borrowed()) copy_out(moves);
   } catch (...) {
     is_taken_.store(true, std::memory_order_relaxed);
     drop();
@@ -204,7 +221,7 @@ void Snapshot::copy_out(Cell::Moves& moves) {
   Geometry copy = geometry_of_copy(geometry_, cell_->device());
   const size_t element = size_of(dtype_);
   const auto elements = static_cast<size_t>(element_range(copy).second);
-  const Ref<Storage> from = cell_->storage();
+  const Ref<Storage> from = cell_->storage_.load();
   Ref<Storage> storage = Storage::allocate(elements * element, from->device());
   const char* source = static_cast<const char*>(from->data()) + geometry_.offset * static_cast<int64_t>(element);
   if (from->device().is_gpu() || (copy.strides == geometry_.strides && is_dense(geometry_.sizes, geometry_.strides))) {
@@ -227,9 +244,19 @@ void Snapshot::copy_out(Cell::Moves& moves) {
 }
 
 const void* Snapshot::pin() {
-  const std::lock_guard guard(lock_of(stripe_));
-  pinned_ = true;
-  return static_cast<const char*>(cell_->storage()->data()) + geometry_.offset * static_cast<int64_t>(size_of(dtype_));
+  for (;;) {
+    Ref<Cell> cell;
+    {
+      const std::lock_guard guard(lock_of(stripe_));
+      if (cell_->deferred_use() != DeferredUse::kWrites) {
+        pinned_ = true;
+        const auto* memory = static_cast<const char*>(cell_->storage_.load()->data());
+        return memory + geometry_.offset * static_cast<int64_t>(size_of(dtype_));
+      }
+      cell = cell_;
+    }
+    cell->run_deferred();
+  }
 }
 
 TensorRef Snapshot::tensor() const {

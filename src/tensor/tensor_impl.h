@@ -3,9 +3,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "base/atomic_ref.h"
+#include "base/lock.h"
 #include "base/pool.h"
 #include "base/shape.h"
 #include "ir/value.h"
@@ -31,6 +33,9 @@ inline std::atomic<uint32_t>& recordings_begun() {
   return count;
 }
 
+/// How deferred ops use a cell: see tensor/deferred_ops.h.
+enum class DeferredUse : uint8_t { kNone, kReads, kWrites };
+
 /// A buffer shared by handles. A write through any handle is visible through all of them. Values taken from it earlier
 /// (saved for backward, exported to NumPy, recorded by a trace) are snapshots and never change: see tensor/snapshot.h.
 ///
@@ -38,12 +43,28 @@ inline std::atomic<uint32_t>& recordings_begun() {
 class Cell : public RefCounted, public Pooled<Cell> {
  public:
   explicit Cell(Ref<Storage> storage) : Cell(std::move(storage), next_stripe()) {}
+  /// For the result of a deferred op, which has no memory until the op runs.
+  explicit Cell(Device device) : device_(device), stripe_(next_stripe()) {}
   ~Cell() override;
 
   Device device() const { return device_; }
-  Ref<Storage> storage() const { return storage_.load(); }
+  /// The memory. Runs the deferred ops that write to it.
+  Ref<Storage> storage() const {
+    if (deferred_use() == DeferredUse::kWrites) [[unlikely]]
+      run_deferred();
+    return storage_.load();
+  }
   /// Identity of the storage, for comparison. Dereference it only if no other thread can replace the storage meanwhile.
-  const Storage* storage_address() const { return storage_.get(); }
+  const Storage* storage_address() const {
+    if (deferred_use() == DeferredUse::kWrites) [[unlikely]]
+      run_deferred();
+    return storage_.get();
+  }
+  /// Whether another library owns the memory, and may change it without notice.
+  bool is_borrowed() const { return is_borrowed_.load(std::memory_order_relaxed); }
+  DeferredUse deferred_use() const { return deferred_use_.load(std::memory_order_acquire); }
+  /// Runs the deferred ops, so that the caller may read and write the memory.
+  void run_deferred() const;
   /// Write counter: anything derived from the contents can tell whether it is stale.
   uint64_t writes() const { return writes_.load(std::memory_order_relaxed); }
   /// Packed copies of the contents, made by matrix products and dropped by the next write. Unused for borrowed memory,
@@ -63,6 +84,8 @@ class Cell : public RefCounted, public Pooled<Cell> {
   /// Must precede every write to the memory of `geometry`. Snapshots that the write would change are copied out first;
   /// or the cell moves to new memory and the snapshots keep the old.
   void before_write(const Geometry& geometry, Dtype dtype) {
+    if (deferred_use() != DeferredUse::kNone) [[unlikely]]
+      run_deferred_of_others();
     count_write();
     packed_forms_.drop();
     if (has_snapshots()) [[unlikely]]
@@ -76,21 +99,27 @@ class Cell : public RefCounted, public Pooled<Cell> {
   }
 
  private:
+  friend class DeferredOps;
   friend class Snapshot;
   friend class SnapshotIndex;
   class Moves;
 
   Cell(Ref<Storage> storage, uint8_t stripe)
-      : device_(storage->device()), storage_(std::move(storage)), stripe_(stripe) {}
+      : device_(storage->device()), is_borrowed_(storage->borrowed()), storage_(std::move(storage)), stripe_(stripe) {}
   static uint8_t next_stripe();
   /// Not an atomic increment: two concurrent writes may count once, but the counter still changes.
   void count_write() { writes_.store(writes() + 1, std::memory_order_relaxed); }
   void make_writable(const Geometry& geometry, Dtype dtype);
+  /// Locks the snapshots of a cell that no deferred op writes to.
+  std::unique_lock<Mutex> lock_after_deferred() const;
+  /// A thread that defers ops will also defer the write, in order.
+  void run_deferred_of_others() const;
   void link(Snapshot& snapshot);
   void unlink(Snapshot& snapshot);
   void leave_memory_to_snapshots(Ref<Storage> replacement, Moves& moves);
 
   const Device device_;
+  std::atomic<bool> is_borrowed_ = false;
   AtomicRef<Storage> storage_;
   std::atomic<uint64_t> writes_ = 0;
   uint64_t trace_mark_ = recordings_begun().load(std::memory_order_relaxed);
@@ -98,7 +127,9 @@ class Cell : public RefCounted, public Pooled<Cell> {
   Snapshot* first_snapshot_ = nullptr;
   SnapshotIndex* index_ = nullptr;  // owned; only while there are many snapshots
   std::atomic<uint32_t> snapshot_count_ = 0;
-  uint8_t stripe_;  // the lock that guards the snapshots
+  std::atomic<DeferredUse> deferred_use_ = DeferredUse::kNone;
+  uint8_t stripe_;               // the lock that guards the snapshots
+  uint32_t deferred_index_ = 0;  // among the cells that deferred ops use
 };
 
 /// How a view was created. Determines which operations may be recorded through it.

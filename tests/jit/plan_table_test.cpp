@@ -1,11 +1,10 @@
-#include "jit/plan_table.h"
-
 #include <algorithm>
 #include <functional>
 
 #include "../tensor/support.h"
 #include "base/options.h"
 #include "jit/compile_queue.h"
+#include "jit/plan_table_calls.h"
 #include "lucid/lucid.h"
 
 namespace lucid::jit {
@@ -42,6 +41,11 @@ class FakeCall {
   void missed(PlanTable&, bool records) const { world_.missed(records); }
   bool is_stale(const TablePlan& plan, bool) const { return static_cast<const FakePlan&>(plan).added != world_.added; }
   double run() const { return compute().item<double>(); }
+  double run_in_pieces(const auto& finish) const {
+    const double result = run();
+    finish();
+    return result;
+  }
   std::optional<double> verify(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
     ++world_.verified;
     return replay(plan, handles, branch);

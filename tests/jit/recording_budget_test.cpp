@@ -49,6 +49,11 @@ TEST(RecordingBudget, HitsPayForRecordings) {
   EXPECT_NEAR(static_cast<double>(run(budget, 200, 100 * kMicrosecond, 5000 * kMicrosecond, 10'000).recorded), 39, 2);
 }
 
+TEST(RecordingBudget, LongRecordingsAreNotFree) {
+  RecordingBudget budget(8, /*is_timed=*/true);
+  EXPECT_EQ(run(budget, 20, 2000 * kMicrosecond, 60'000 * kMicrosecond, /*hits=*/1).recorded, 4);
+}
+
 TEST(RecordingBudget, PlansThatEvictOthersEarnLess) {
   RecordingBudget budget(8, /*is_timed=*/true);
   constexpr int64_t kHits = 2000;

@@ -34,6 +34,8 @@ class CacheInfo(NamedTuple):
     entries: int
     max_entries: int
     bytes: int
+    # Calls that no plan served, but whose ops all ran in plans.
+    pieces: int
 
 
 class Counters(NamedTuple):
@@ -173,6 +175,13 @@ class Compiled:
         table = self._table()
         if table is None:
             raise ReferenceError("the compiled function is gone")
+        return table
+
+    def part(self, target: Any) -> _core.CompiledCallable:
+        """A callable that `target` does not know of, compiled by itself: see python/bindings/parts.h."""
+        table = _core.CompiledCallable()
+        name = getattr(target, "__name__", type(target).__name__)
+        Compiled(table, target, name, self.max_cache_entries, self.passes, self.wait, self.dynamic, self.verify)
         return table
 
     @property

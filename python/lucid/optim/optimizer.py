@@ -168,6 +168,10 @@ class Optimizer(_core.OptimizerBase):
         self._add_group(group)
         self._params.extend(group[0])
 
+    def _step_alone(self, closure: None) -> Any:
+        """A step without its hooks, in a method that can be compiled."""
+        return self._step(closure)
+
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Registers `hook(optimizer, args, kwargs)` to run before each step. It may return new (args, kwargs)."""
         return self._register(self._pre_hooks, hook)
