@@ -82,8 +82,10 @@ bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const
   if (!find_handles(arguments, found)) return false;
   const std::span<TensorImpl* const> handles(found.all.data(), found.all.size());
   if (!recorded_.fits(handles)) return false;
-  for (size_t written : call_.written)
-    if (handles[written]->cell()->storage()->bytes() != recorded_.bytes[written]) return false;
+  for (size_t written : call_.written) {
+    const Ref<Storage> storage = handles[written]->cell()->storage_now();
+    if (!storage || storage->bytes() != recorded_.bytes[written]) return false;
+  }
   for (const auto& [handle, offset] : offsets_)
     if (handles[handle]->offset() != offset) return false;
   if (!recorded_.shares(handles, !call_.written.empty())) return false;

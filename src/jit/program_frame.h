@@ -35,9 +35,11 @@ class Program::Frame {
       } else if (input.kind == GraphInput::Kind::kNumber) {
         inputs_.push_back(store_number(handles.numbers[input.number], input.dtype));
       } else {
-        const Storage& storage = hold_storage(program, input);
-        inputs_.push_back(address_in(storage, input));
-        if (packs && !storage.borrowed() && !is_shadow_) forms = &cells()[input.handle]->packed_forms();
+        const Storage* const storage = hold_storage(program, input);
+        if (!storage) [[unlikely]]
+          return;
+        inputs_.push_back(address_in(*storage, input));
+        if (packs && !storage->borrowed() && !is_shadow_) forms = &cells()[input.handle]->packed_forms();
       }
       if (packs) forms_.push_back(forms);
     }
@@ -46,18 +48,22 @@ class Program::Frame {
                                      : program.memory_for(call_, i, handles_));
       outputs_.push_back(storages_[i] ? storages_[i]->data() : inputs_[static_cast<size_t>(call_.plan->donors[i])]);
     }
+    is_complete_ = true;
     if (is_shadow_) return;
     // Snapshots of borrowed memory are copied now: during the commit there is memory for small objects only.
     for (size_t i = 0; i < call_.written.size(); ++i) {
       const size_t handle = call_.written[i];
-      if (storages_[own() + i] && cells()[handle]->storage()->borrowed()) handles_[handle]->before_write();
+      if (storages_[own() + i] && cells()[handle]->is_borrowed()) handles_[handle]->before_write();
     }
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  /// Returns the error word of the plan. `nanoseconds` as in Plan::run().
+  /// Returns the error word of the plan. `nanoseconds` as in Plan::run(). Fails, too, if another thread has deferred a
+  /// write to an input since fits().
   int64_t run(std::span<double> nanoseconds = {}) {
+    if (!is_complete_) [[unlikely]]
+      return Plan::kHostError;
     return call_.plan->run({inputs_.data(), inputs_.size()}, {outputs_.data(), outputs_.size()},
                            {forms_.data(), forms_.size()}, nanoseconds);
   }
@@ -118,13 +124,15 @@ class Program::Frame {
   Device device_of(size_t output) const { return call_.outputs[output].device; }
   size_t own() const { return call_.outputs.size() - call_.written.size(); }
 
-  const Storage& hold_storage(const Program& program, const GraphInput& input) {
+  const Storage* hold_storage(const Program& program, const GraphInput& input) {
     const RecordedCall::GeneratorUse* use = program.recorded_.generator_use_of(input.handle);
     const Cell* const cell =
         use ? numbers_[static_cast<size_t>(use - program.recorded_.generators.data())].state()->cell().get()
             : cells()[input.handle];
-    held_.push_back(is_shadow_ && is_written(*cell) ? cell->storage()->copy() : cell->storage());
-    return *held_.pointers().back();
+    Ref<Storage> storage = cell->storage_now();
+    if (!storage) return nullptr;
+    held_.push_back(is_shadow_ && is_written(*cell) ? storage->copy() : std::move(storage));
+    return held_.pointers().back();
   }
 
   bool is_written(const Cell& cell) const {
@@ -149,6 +157,7 @@ class Program::Frame {
   }
 
   const bool is_shadow_;
+  bool is_complete_ = false;
   const CallPlan& call_;
   std::span<TensorImpl* const> handles_;
   RefList<Cell, 32> cells_;  // of the handles

@@ -18,7 +18,8 @@
 namespace lucid {
 namespace {
 
-/// The addresses that a plan reads from, and the references that keep them valid. The frame itself stores numbers.
+/// The addresses that a plan reads from, and the references that keep them valid. The frame itself stores numbers. It
+/// is incomplete if deferred ops write to an operand: the caller runs them (run_deferred), and makes another frame.
 class Frame {
  public:
   [[gnu::always_inline]] Frame(const Call& call, const EagerPlan& plan) {  // part of every eager op
@@ -29,7 +30,9 @@ class Frame {
       const Operand& operand = call.operand(i);
       if (operand.is_value()) {
         const TensorImpl& tensor = *tensor_of(operand);
-        PinnedMemory memory = tensor.memory();
+        PinnedMemory memory = tensor.memory_now();
+        if (!memory.storage) [[unlikely]]
+          return;
         inputs_.push_back(memory.data);
         if (packs) forms_.push_back(forms_of(tensor.cell(), *memory.storage));
         held_.push_back(std::move(memory.storage));
@@ -40,7 +43,9 @@ class Frame {
         if (packs) forms_.push_back(nullptr);
       }
     }
+    is_complete_ = true;
   }
+  bool is_complete() const { return is_complete_; }
   std::span<void* const> inputs() const { return {inputs_.data(), inputs_.size()}; }
   /// The packed forms of each input, if the plan packs any.
   std::span<PackedForms* const> forms() const { return {forms_.data(), forms_.size()}; }
@@ -57,7 +62,16 @@ class Frame {
   SmallVector<PackedForms*, 8> forms_;
   RefList<Cell, 2> cells_;  // the owners of forms_
   RefList<Storage, 8> held_;
+  bool is_complete_ = false;
 };
+
+/// Runs deferred ops, of this or another thread, that write to operands or use the memory of destinations.
+[[gnu::noinline]] void run_deferred(const Call& call, std::span<TensorImpl* const> destinations = {}) {
+  for (const Operand& operand : call.operands())
+    if (operand.is_value() && tensor_of(operand)->cell()->deferred_use() == DeferredUse::kWrites)
+      tensor_of(operand)->cell()->run_deferred();
+  for (const TensorImpl* destination : destinations) destination->cell()->run_deferred();
+}
 
 [[noreturn]] void raise_kernel_error(const Call& call, int64_t code) {
   // The program may catch the error, and then go on in a way that depends on the values.
@@ -87,9 +101,12 @@ void run(const Call& call, const EagerPlan& plan, const Frame& frame, std::span<
 /// The bytes from one tensor's memory to another's: zero if they share a storage, nullopt if their storages do not
 /// overlap.
 std::optional<int64_t> distance_between(const TensorImpl& a, const TensorImpl& b) {
-  if (a.cell()->storage_address() == b.cell()->storage_address()) return 0;
+  if (a.cell() == b.cell()) return 0;
+  const Storage* const storage = a.cell()->storage_address();
+  if (storage && storage == b.cell()->storage_address()) return 0;
   if (!imports_may_overlap()) return std::nullopt;
-  const Ref<Storage> from = a.cell()->storage(), to = b.cell()->storage();
+  const Ref<Storage> from = a.cell()->storage_now(), to = b.cell()->storage_now();
+  if (!from || !to) return std::nullopt;  // borrowed memory is never deferred
   const auto distance = static_cast<int64_t>(identity_of(to->data()) - identity_of(from->data()));
   const bool overlaps = distance < static_cast<int64_t>(from->bytes()) && -distance < static_cast<int64_t>(to->bytes());
   return overlaps ? std::optional<int64_t>(distance) : std::nullopt;
@@ -159,12 +176,16 @@ class Targets {
  public:
   explicit Targets(std::span<TensorImpl* const> destinations) {
     for (const TensorImpl* destination : destinations) {
-      PinnedMemory memory = destination->memory();
+      PinnedMemory memory = destination->memory_now();
+      if (!memory.storage) [[unlikely]]
+        return;
       addresses_.push_back(memory.data);
       held_.push_back(std::move(memory.storage));
       cells_.push_back(destination->cell());
     }
+    is_complete_ = true;
   }
+  bool is_complete() const { return is_complete_; }
   std::span<void* const> addresses() const { return {addresses_.data(), addresses_.size()}; }
   void after_write() const {
     for (Cell* cell : cells_.pointers()) cell->after_write();
@@ -174,6 +195,7 @@ class Targets {
   SmallVector<void*, 6> addresses_;
   RefList<Storage, 6> held_;
   RefList<Cell, 6> cells_;
+  bool is_complete_ = false;
 };
 
 void execute_into(OwnCall& own) {
@@ -188,17 +210,15 @@ void execute_into(OwnCall& own) {
   const EagerPlan& plan = copied ? eager_plan(own.call(), own.destinations()) : *first;
   // Other threads may have taken snapshots meanwhile.
   for (TensorImpl* destination : own.destinations()) destination->before_write();
-  const Targets targets(own.destinations());
   const Call call = own.call();
-  run(call, plan, Frame(call, plan), targets.addresses());
-  targets.after_write();
-}
-
-/// Runs deferred ops of this or another thread that write to operands: holding the operands' memory gives up no lock.
-[[gnu::noinline]] void run_deferred(const Call& call) {
-  for (const Operand& operand : call.operands())
-    if (operand.is_value() && tensor_of(operand)->cell()->deferred_use() == DeferredUse::kWrites)
-      tensor_of(operand)->cell()->run_deferred();
+  for (;;) {
+    run_deferred(call, own.destinations());
+    const Targets targets(own.destinations());
+    const Frame frame(call, plan);
+    if (!targets.is_complete() || !frame.is_complete()) continue;
+    run(call, plan, frame, targets.addresses());
+    return targets.after_write();
+  }
 }
 
 /// Makes the plan of a call.
@@ -207,7 +227,10 @@ void execute_into(OwnCall& own) {
   operands.end();
   const Call first = own.call();
   const EagerPlan& made = eager_plan(first, {});
-  return run_to_results(first, made, Frame(first, made));
+  for (;;) {
+    run_deferred(first);
+    if (const Frame frame(first, made); frame.is_complete()) return run_to_results(first, made, frame);
+  }
 }
 
 }  // namespace
@@ -217,35 +240,40 @@ void execute_into(OwnCall& own) {
 
 Values execute(const Call& call) {
   const SizeTrace::Pause pause;
-  if (DeferredOps::any()) [[unlikely]]
-    run_deferred(call);
-  BorrowScope operands;
-  const EagerPlan* const plan = find_eager_plan(call, {});
-  if (!plan) [[unlikely]]
-    return execute_first(call, operands);
-  const Frame frame(call, *plan);
-  operands.end();
-  return run_to_results(call, *plan, frame);
+  for (;;) {
+    if (DeferredOps::any()) [[unlikely]]
+      run_deferred(call);
+    BorrowScope operands;
+    const EagerPlan* const plan = find_eager_plan(call, {});
+    if (!plan) [[unlikely]]
+      return execute_first(call, operands);
+    const Frame frame(call, *plan);
+    operands.end();
+    if (frame.is_complete()) [[likely]]
+      return run_to_results(call, *plan, frame);
+  }
 }
 
 void execute_into(const Call& call, std::span<TensorImpl* const> destinations) {
   const SizeTrace::Pause pause;
-  if (DeferredOps::any()) [[unlikely]] {
-    run_deferred(call);
-    for (const TensorImpl* destination : destinations) destination->cell()->run_deferred();
-  }
-  BorrowScope operands;
-  const EagerPlan* plan = find_eager_plan(call, destinations);
-  if (!plan || first_overwritten(call, *plan->plan, destinations) < call.count()) [[unlikely]] {
-    OwnCall own(call, destinations);
+  for (;;) {
+    if (DeferredOps::any()) [[unlikely]]
+      run_deferred(call, destinations);
+    BorrowScope operands;
+    const EagerPlan* plan = find_eager_plan(call, destinations);
+    if (!plan || first_overwritten(call, *plan->plan, destinations) < call.count()) [[unlikely]] {
+      OwnCall own(call, destinations);
+      operands.end();
+      return execute_into(own);
+    }
+    const Frame frame(call, *plan);
+    const Targets targets(destinations);
     operands.end();
-    return execute_into(own);
+    if (!frame.is_complete() || !targets.is_complete()) [[unlikely]]
+      continue;
+    run(call, *plan, frame, targets.addresses());
+    return targets.after_write();
   }
-  const Frame frame(call, *plan);
-  const Targets targets(destinations);
-  operands.end();
-  run(call, *plan, frame, targets.addresses());
-  targets.after_write();
 }
 
 }  // namespace lucid

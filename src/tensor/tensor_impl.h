@@ -54,12 +54,11 @@ class Cell : public RefCounted, public Pooled<Cell> {
       run_deferred();
     return storage_.load();
   }
-  /// Identity of the storage, for comparison. Dereference it only if no other thread can replace the storage meanwhile.
-  const Storage* storage_address() const {
-    if (deferred_use() == DeferredUse::kWrites) [[unlikely]]
-      run_deferred();
-    return storage_.get();
-  }
+  /// The memory, or null if deferred ops write to it. For callers that must not give up the caller's lock.
+  Ref<Storage> storage_now() const { return deferred_use() == DeferredUse::kWrites ? nullptr : storage_.load(); }
+  /// Identity of the storage, for comparison; null for the result of an op that has not run. Dereference it only if no
+  /// other thread can replace the storage meanwhile.
+  const Storage* storage_address() const { return storage_.get(); }
   /// Whether another library owns the memory, and may change it without notice.
   bool is_borrowed() const { return is_borrowed_.load(std::memory_order_relaxed); }
   DeferredUse deferred_use() const { return deferred_use_.load(std::memory_order_acquire); }
@@ -159,8 +158,19 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
     memory.data = address_in(*memory.storage);
     return memory;
   }
+  /// The same as it is now: its storage is null if deferred ops write to it.
+  PinnedMemory memory_now() const {
+    PinnedMemory memory{cell_->storage_now()};
+    if (memory.storage) [[likely]]
+      memory.data = address_in(*memory.storage);
+    return memory;
+  }
   /// The address of the first element. Only for comparison, or for a tensor that no other thread can see.
-  void* data() const { return address_in(*cell_->storage_address()); }
+  void* data() const {
+    if (cell_->deferred_use() == DeferredUse::kWrites) [[unlikely]]
+      cell_->run_deferred();
+    return address_in(*cell_->storage_address());
+  }
   /// Announces a write to the handle's memory; see Cell::before_write.
   void before_write() { cell_->before_write({shape_, strides_, offset_}, dtype_); }
 

@@ -199,12 +199,12 @@ def compile(
     """Compiles a function or a module. Results, gradients, random numbers and state stay the same, bit for bit.
 
     The first call runs eagerly and is recorded; if it created state, such as that of an optimizer, the second call is
-    recorded instead. Another thread compiles the recording to a plan. Later calls with
-    arguments of the same types run that plan. Until it is there they run eagerly or, with `wait=True` or if the
-    environment variable LUCID_COMPILE_WAIT is 1, wait for it. A call that cannot be compiled runs eagerly, and
-    `explain()` says why. If plans are hardly ever used again, because arguments or state keep changing, fewer and fewer
-    calls are recorded. The cache holds at most `max_cache_entries` plans and evicts the oldest first. `passes`, classes
-    or objects derived from `lucid.compiler.Pass`, replace the standard passes.
+    recorded instead. Another thread compiles the recording to a plan. Later calls with arguments of the same types run
+    that plan. Until it is there they run eagerly or, with `wait=True` or if the environment variable LUCID_COMPILE_WAIT
+    is 1, wait for it. A call that cannot be compiled as a whole runs in pieces, by plans between the points at which
+    Python needs values, and `explain()` says why. If plans are hardly ever used again, because arguments or state keep
+    changing, fewer and fewer calls are recorded. The cache holds at most `max_cache_entries` plans and evicts the
+    oldest first. `passes`, classes or objects derived from `lucid.compiler.Pass`, replace the standard passes.
 
     When sizes of arguments vary, one recording serves other sizes too, if the function does the same for them. By
     default the second call with other sizes is recorded for that; with `dynamic=True` the first call is, and with
