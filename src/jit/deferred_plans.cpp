@@ -225,9 +225,29 @@ class Frame {
 
 }  // namespace
 
+namespace {
+
+/// Counts as waiting until it is ended or destroyed.
+class Waiting {
+ public:
+  explicit Waiting(std::shared_ptr<std::atomic<int>> count) : count_(std::move(count)) { ++*count_; }
+  Waiting(Waiting&&) = default;
+  Waiting& operator=(Waiting&&) = delete;
+  ~Waiting() { end(); }
+  void end() {
+    if (const auto count = std::exchange(count_, nullptr)) --*count;
+  }
+
+ private:
+  std::shared_ptr<std::atomic<int>> count_;
+};
+
+}  // namespace
+
 struct DeferredPlans::Job {
   Description description;
   CallPlan call;
+  Waiting waiting;
 };
 
 struct DeferredPlans::Entry {
@@ -283,9 +303,13 @@ bool DeferredPlans::is_ready(Entry& entry, const DeferredBatch& batch) {
   if (entry.is_compiled) return true;
   if (entry.has_failed) return false;
   if (!entry.task) {
-    if (++entry.seen < 2) return false;
-    entry.job = std::make_shared<Job>(Description(batch), CallPlan());
-    entry.task = CompileTask::start([job = entry.job] { job->call = compile_call(job->description.record); });
+    const bool is_busy = *pending_ >= kMaxPending && !options().compile_wait;
+    if (++entry.seen < 2 || is_busy) return false;
+    entry.job = std::make_shared<Job>(Description(batch), CallPlan(), Waiting(pending_));
+    entry.task = CompileTask::start([job = entry.job] {
+      job->call = compile_call(job->description.record);
+      job->waiting.end();
+    });
   }
   if (options().compile_wait) {
     const BlockingScope waiting;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -29,16 +30,20 @@ class DeferredPlans {
 
   /// A further entry evicts the oldest.
   static constexpr size_t kMaxEntries = 1024;
+  /// If this many batches wait for the compile thread, others are compiled when they occur again.
+  static constexpr int kMaxPending = 8;
 
   Entry& find(DeferredBatch& batch);
   Entry& add(uint64_t hash, const DeferredBatch& batch);
   /// Whether the entry's plan can be used from now on.
-  static bool is_ready(Entry& entry, const DeferredBatch& batch);
+  bool is_ready(Entry& entry, const DeferredBatch& batch);
 
   std::unordered_multimap<uint64_t, std::unique_ptr<Entry>> entries_;
   std::deque<std::pair<uint64_t, const Entry*>> order_;  // oldest first
   /// The entry that was found last. What followed it before will probably follow it again.
   Entry* last_ = nullptr;
+  /// How many batches wait for the compile thread.
+  const std::shared_ptr<std::atomic<int>> pending_ = std::make_shared<std::atomic<int>>(0);
 };
 
 // The runners of compiled functions, and of calls that are verified.

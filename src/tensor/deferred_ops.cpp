@@ -178,6 +178,14 @@ void DeferredOps::append_write(const Call& call, const EagerPlan& plan, std::spa
   addition.complete();
 }
 
+bool DeferredOps::must_run() const {
+  if (batch_.ops.size() % kOpsPerCheck != 0) return false;
+  size_t kept = 0;
+  for (const UsedCell& used : batch_.cells)
+    if (!used.is_new && used.cell->use_count() == 1) kept += memory_of(*used.cell)->bytes();
+  return kept > kMaxKeptBytes || batch_.ops.size() >= kMaxOps;
+}
+
 Values DeferredOps::compute(const Call& call) {
   {
     const BusyScope busy(busy_);
@@ -187,7 +195,7 @@ Values DeferredOps::compute(const Call& call) {
       const bool may_fail = plan->may_fail;
       Values results = append(call, *plan);
       operands.end();
-      if (!may_fail && batch_.ops.size() < kMaxOps) return results;
+      if (!may_fail && !must_run()) return results;
       if (run_now()) return results;
     }
   }
@@ -205,7 +213,7 @@ void DeferredOps::compute_into(const Call& call, std::span<TensorImpl* const> de
     if (plan && !plan->may_fail && !overwrites_operand(call, *plan, destinations)) {
       append_write(call, *plan, destinations);
       operands.end();
-      if (batch_.ops.size() >= kMaxOps) run_now();
+      if (must_run()) run_now();
       return;
     }
   }

@@ -100,6 +100,9 @@ class DeferredOps {
   friend class DeferScope;
   /// A longer batch runs at once: compiling it would take too long.
   static constexpr size_t kMaxOps = 4096;
+  /// So does a batch that alone keeps more memory than this alive. Checked after this many ops.
+  static constexpr size_t kMaxKeptBytes = size_t{64} << 20;
+  static constexpr size_t kOpsPerCheck = 64;
 
   /// Takes back an op that was not added completely, for lack of memory.
   class Addition;
@@ -108,6 +111,7 @@ class DeferredOps {
   Values append(const Call& call, const EagerPlan& plan);
   void append_write(const Call& call, const EagerPlan& plan, std::span<TensorImpl* const> destinations);
   void append_inputs(const Call& call, const EagerPlan& plan);
+  bool must_run() const;
   void append_use(const TensorImpl& tensor, bool writes);
   int32_t add_cell(Ref<Cell> cell, int64_t offset, bool is_new);
   /// The part of the key for an offset other than that of the cell's first use.

@@ -137,6 +137,25 @@ TEST_F(Deferred, AnOpThatMayFailRunsWithThoseBeforeIt) {
   EXPECT_EQ(read(z), (Numbers{4, 16, 36, 64}));
 }
 
+TEST_F(Deferred, OpsThatKeepMuchMemoryAliveDoNotWait) {
+  const auto sum = [](int count, int64_t size) {
+    Tensor sum = zeros({size});
+    for (int i = 0; i < count; ++i) sum = sum + from_vector(std::vector<double>(static_cast<size_t>(size), i), {size});
+    return sum;
+  };
+  sum(2, 1 << 18);
+  sum(2, 4);
+  batches = 0;
+  DeferScope scope(&count_batch);
+  const Tensor small = sum(200, 4);
+  EXPECT_EQ(batches, 0);
+  EXPECT_EQ(read(small)[0], 199.0 * 100);
+  batches = 0;
+  const Tensor large = sum(130, 1 << 18);  // 2 MB each
+  EXPECT_EQ(batches, 2);
+  EXPECT_EQ(read(large)[0], 129.0 * 65);
+}
+
 TEST_F(Deferred, GradientsAreThoseOfEagerCalls) {
   const auto gradient = [] {
     Tensor w = counting({4}).requires_grad_();
