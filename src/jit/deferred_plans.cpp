@@ -1,12 +1,16 @@
 #include "jit/deferred_plans.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "base/blocking.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/ref_list.h"
+#include "base/small_vector.h"
 #include "jit/first_divergent_node.h"
 
 namespace lucid::jit {
