@@ -232,16 +232,12 @@ void DeferredOps::run() {
 bool DeferredOps::run_now() {
   bool is_done = false;
   if (batch_.first == 0 && batch_.ops.size() > 1) {
-    const auto count = static_cast<int64_t>(batch_.ops.size());
     ++counts_.batches;
-    counts_.ops += count;
+    counts_.ops += static_cast<int64_t>(batch_.ops.size());
     // The batch holds one reference.
     for (UsedCell& used : batch_.cells) used.is_wanted = used.is_new && used.cell->use_count() > 1;
     is_done = runner_ && runner_(batch_);
-    if (is_done) {
-      ++counts_.planned;
-      counts_.planned_ops += count;
-    }
+    counts_.planned += is_done;
   }
   const bool succeeded = is_done || run_one_by_one();
   for (const UsedCell& used : batch_.cells) {

@@ -57,12 +57,11 @@ struct DeferredBatch {
 /// Returns false if nothing was done. Called by one thread at a time. May append to the key.
 using DeferredRunner = bool (*)(DeferredBatch& batch);
 
-/// The batches of several ops that ran, compiled calls included, and the ops in them: all, and those that had a plan.
+/// The batches of several ops that ran, compiled calls included: all, those that had a plan, and the ops in all.
 struct DeferredCounts {
   int64_t batches = 0;
   int64_t planned = 0;
   int64_t ops = 0;
-  int64_t planned_ops = 0;
 };
 
 /// The ops that the process has deferred. One thread at a time defers ops; any thread may run them, and does so before
@@ -140,8 +139,7 @@ class DeferScope {
   DeferScope& operator=(const DeferScope&) = delete;
   ~DeferScope();
 
-  /// Runs the ops that wait, and ends the scope. Returns what became of those of the scope; nothing if it did not defer
-  /// any.
+  /// Runs the ops that wait, and ends the scope. Returns the counts of the scope; nothing if another thread defers.
   std::optional<DeferredCounts> finish();
 
  private:
